@@ -1,10 +1,10 @@
 // Compiles src/ with the pinned compiler and fixed settings and writes artifacts/<Name>.json.
 //
 //   node build.mjs           writes the artifacts
-//   node build.mjs --check   writes nothing; fails unless the artifacts are, byte for byte, what the sources give
+//   node build.mjs --check   writes nothing; fails unless the artifacts match the sources byte for byte
 //
-// Reads src/ and node_modules/ only. The same input gives the same bytes on every machine: the compiler is WebAssembly,
-// paths are relative, and no hash of metadata goes into the code.
+// Reads src/ and node_modules/ only. Builds are reproducible on every machine: the compiler is WebAssembly, paths are
+// relative, and the code contains no metadata hash.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,7 +21,7 @@ const SOURCES = [
   "src/sandbox/SandboxUsdt.sol",
 ];
 
-// A change of any of these changes the addresses of controllers that are deployed from then on.
+// Any change here changes the addresses of controllers deployed from then on.
 const SETTINGS = {
   optimizer: { enabled: true, runs: 10000 },
   evmVersion: "shanghai",
@@ -41,7 +41,7 @@ function compile() {
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }));
   const messages = output.errors ?? [];
   for (const message of messages) console.error(message.formattedMessage);
-  // Warnings too: code that moves money has none.
+  // Warnings too: code that moves money must have none.
   if (messages.length > 0) throw new Error(`${messages.length} message(s) of the compiler`);
   return output.contracts;
 }
@@ -83,7 +83,7 @@ function differences(built) {
   const strangers = committed.filter((name) => !built.has(name)).map((name) => `${name}: no source gives it`);
   const changed = [...built]
     .filter(([name, text]) => !committed.includes(name) || readFileSync(join(ARTIFACTS, name), "utf8") !== text)
-    .map(([name]) => `${name}: not what the sources give; run node build.mjs`);
+    .map(([name]) => `${name}: does not match the sources; run node build.mjs`);
   return [...strangers, ...changed];
 }
 
@@ -92,7 +92,7 @@ if (process.argv[2] === "--check") {
   const found = differences(built);
   for (const line of found) console.error(line);
   if (found.length > 0) process.exit(1);
-  console.log(`${built.size} artifacts are what the sources give (solc ${solc.version()})`);
+  console.log(`${built.size} artifacts match the sources (solc ${solc.version()})`);
 } else {
   write(built);
   console.log(`${built.size} artifacts written (solc ${solc.version()})`);

@@ -1,4 +1,4 @@
-// One-time codes: outside a sandbox nobody signs in to the console without one.
+// One-time codes: outside a sandbox the console requires one at every sign-in with a password.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
@@ -22,22 +22,22 @@ after(async () => {
   await service?.stop();
 });
 
-// Somebody whose password is right, and who has yet to say a code.
+// A user with the right password who has not entered a code yet.
 async function arrives(person) {
   const visited = await visit(browser, service.url, { expected: [/status of 422/] });
-  const somebody = new Officer({ ...visited, url: service.url });
-  await somebody.go('/console/account');
-  await somebody.signIn(person);
-  return somebody;
+  const user = new Officer({ ...visited, url: service.url });
+  await user.go('/console/account');
+  await user.signIn(person);
+  return user;
 }
 
-async function says(somebody, digits) {
-  await somebody.page.getByRole('textbox', { name: /code/i }).fill(digits);
-  await somebody.press('Go on');
+async function says(user, digits) {
+  await user.page.getByRole('textbox', { name: /code/i }).fill(digits);
+  await user.press('Continue');
 }
 
 describe('one-time codes', () => {
-  it('are set up at the first sign-in, and asked for from then on, each once', async () => {
+  it('are set up at the first sign-in and required from then on, each valid once', async () => {
     const [first] = await service.corridor('users', 'create', 'ayesha', '--role', 'viewer', '--all-tenants');
     const person = await arrives(first);
     const { page } = person;
@@ -49,10 +49,10 @@ describe('one-time codes', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await screen(page, 'console-codes');
     await says(person, '000');
-    assert.match(await person.fault(), /The code is wrong/);
+    assert.match(await person.fault(), /The code is incorrect/);
     const used = step();
     await says(person, code(key, used));
-    // The first password was somebody else's too.
+    // The first password was known to the administrator as well.
     await page.getByRole('heading', { name: 'Choose a password' }).waitFor();
     await everywhere(page, 'first password');
     await person.go('/console/account');
@@ -65,8 +65,8 @@ describe('one-time codes', () => {
     await again.page.getByRole('heading', { name: 'One-time code' }).waitFor();
     await everywhere(again.page, 'code');
     await says(again, code(key, used));
-    assert.match(await again.fault(), /was used already/);
-    // Of the next half minute, if it is not there yet: an app's clock may be ahead by one.
+    assert.match(await again.fault(), /was already used/);
+    // The next step's code if the current one is used up: an app's clock may be ahead by one step.
     await says(again, code(key, Math.max(used + 1, step())));
     assert.equal(again.path, '/console/account');
     await again.close();

@@ -1,4 +1,5 @@
-// Every page of the console as a browser shows it: in both themes, on a phone and on a desk; and as screens.
+// Every page of the console in a browser: in both themes, on a phone and on a desktop; with
+// screenshots.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
@@ -10,7 +11,8 @@ import { screen } from './lib/screens.js';
 
 const DESK = { width: 1200, height: 750 };
 const LIGHT = { colorScheme: 'light', reducedMotion: 'reduce' };
-// A list of 50 rows is looked at for as long as all others together, and says no more than one of five.
+// A list of 50 rows takes as long to check as all other pages together, without covering more than
+// one of 5.
 const FEW = '?country=PAK&status=succeeded';
 const UUID = '[0-9a-f]{8}-[0-9a-f-]{27}$';
 
@@ -28,7 +30,7 @@ after(async () => {
   await sandbox?.stop();
 });
 
-// Something of every kind.
+// Sample data of every kind.
 async function played() {
   const scenarios = [
     'payment.succeeded', 'payment.updated', 'payment.unknown', 'payment.contradicted', 'wallet.blocked', 'transfer.complete',
@@ -46,12 +48,12 @@ async function played() {
   Object.assign(sandbox, { made });
 }
 
-// Waits until what was played has come about.
+// Waits until the scenario has completed.
 async function settled(person) {
   const { made } = sandbox;
   for (const [path, words] of [
     [`/payments/${made['payment.succeeded'].payment}`, /reported it as paid/],
-    [`/payments/${made['payment.unknown'].payment}`, /Say what became of it/],
+    [`/payments/${made['payment.unknown'].payment}`, /Record the outcome/],
     ['/alerts', /discrepancy/],
     ['/review', /Deposits: 1/],
     [`/orders/${made['exchange.complete'].order}`, /settled/],
@@ -61,21 +63,21 @@ async function settled(person) {
   }
 }
 
-// A proposal that waits; its path.
+// A pending proposal; its path.
 async function proposed() {
   const maker = await officer(browser, sandbox, omar);
   await maker.at('/rates');
-  await maker.page.getByLabel('Our fee on payments').fill('30');
+  await maker.page.getByLabel('Service fee on payments').fill('30');
   await maker.page.getByLabel('Margin to PAK').fill('15');
-  await maker.page.getByLabel('Why').fill('fees of the new agreement');
+  await maker.page.getByLabel('Reason').fill('fees of the new agreement');
   await maker.press('Propose');
   const { path } = maker;
   await maker.close();
   return path;
 }
 
-// Every page that somebody comes to who has signed in; where a page is about one thing, it is the first of its list. Those
-// that take longest to look at come first, so that two people end together.
+// Every page of a signed-in user; for a page about one object, the first of its list. The slowest
+// pages come first, so that two users finish together.
 async function addresses(person, proposal) {
   const { made } = sandbox;
   const at = (path) => TENANT + path;
@@ -109,16 +111,17 @@ describe('every page of the console', () => {
     await person.close();
   });
 
-  it('is among those that are looked at', async () => {
+  it('is among the checked pages', async () => {
     const rows = (await pages()).filter((row) => !row.endsWith('.csv') && !row.endsWith('/file'));
     assert.ok(rows.length >= 30, rows.join());
     const looked = new Set(all.map((address) => rowOf(address.split('?')[0], rows)));
-    // Signing in has its own test below, and console-provider.test.js; /console leads to the overview.
+    // Signing in has its own tests below and in console-provider.test.js; /console redirects to the
+    // overview.
     const apart = ['/console', '/console/login', '/console/login/oidc', '/console/login/oidc/callback'];
     assert.deepEqual(rows.filter((row) => !looked.has(row) && !apart.includes(row)), []);
   });
 
-  it('is sound in both themes, on a phone and on a desk', async () => {
+  it('is valid in both themes, on a phone and on a desktop', async () => {
     const left = [...all];
     const rows = await pages();
     const look = async (login) => {
@@ -135,11 +138,11 @@ describe('every page of the console', () => {
     await Promise.all([look(ayesha), look(omar)]);
   });
 
-  it('is sound before anybody has signed in, where it is refused, and with its menu open', async () => {
+  it('is valid before sign-in, when access is denied, and with an open menu', async () => {
     const { page, close } = await visit(browser, new URL(sandbox.url).origin, { expected: [/status of 4(03|04|22)/] });
     await page.goto(`${sandbox.url}/console`);
     await everywhere(page, 'login');
-    await page.fill('#login', 'nobody');
+    await page.fill('#login', 'stranger');
     await page.fill('#password', 'nothing');
     await page.click('main button');
     await page.locator('.fault').waitFor();

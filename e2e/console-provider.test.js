@@ -1,4 +1,5 @@
-// Signing in to the console at an identity provider, which to the browser is another site: cookies, redirects, policies.
+// Signing in to the console through an identity provider, which is another site to the browser:
+// cookies, redirects, policies.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
@@ -25,7 +26,7 @@ after(async () => {
   await provider?.stop();
 });
 
-// Somebody on the page where people sign in, who is on the way to another one.
+// A user on the sign-in page, on the way to another page.
 async function arrives(expected = []) {
   const visited = await visit(browser, new URL(sandbox.url).origin, { expected: [/request to http:\/\/localhost/, ...expected] });
   await visited.page.goto(new URL('/console/account', sandbox.url).href);
@@ -35,11 +36,11 @@ async function arrives(expected = []) {
 const signIn = (page) => page.getByRole('link', { name: LABEL, exact: true }).click();
 
 describe('signing in at an identity provider', () => {
-  it('lets somebody in whom an administrator has named, and leads to the page that was asked for', async () => {
+  it('admits a user named by an administrator, and leads to the requested page', async () => {
     const person = await officer(browser, sandbox, ayesha);
     await person.go('/console/users');
     await everywhere(person.page, 'users');
-    await person.page.getByLabel('Name to sign in with').fill('nadia');
+    await person.page.getByLabel('Login name').fill('nadia');
     await person.page.getByLabel('Name at the identity provider').fill('Nadia@Bank.Example');
     await person.press('Add');
     await everywhere(person.page, 'users, one added');
@@ -51,7 +52,7 @@ describe('signing in at an identity provider', () => {
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/console/account');
     assert.equal(new URL(page.url()).search, '');
-    await page.getByText('at the identity provider as nadia@bank.example').waitFor();
+    await page.getByText('through the identity provider as nadia@bank.example').waitFor();
     await everywhere(page, 'account');
     await page.locator('header').getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.getByRole('link', { name: LABEL, exact: true }).waitFor();
@@ -62,22 +63,22 @@ describe('signing in at an identity provider', () => {
     await person.close();
   });
 
-  it('says that nobody is let in with another account', async () => {
+  it('rejects an unknown account with a message', async () => {
     provider.account = { sub: '00u2', email: 'stranger@bank.example' };
     const { page, close } = await arrives([/status of 403/]);
     await signIn(page);
-    await page.getByRole('alert').getByText('Nobody signs in here with this account.').waitFor();
+    await page.getByRole('alert').getByText('This account has no access to the console.').waitFor();
     await everywhere(page, 'login, a stranger');
     await close();
   });
 
-  it('lets people with passwords in while the provider is away', async () => {
+  it('admits users with passwords while the provider is down', async () => {
     await provider.stop();
     const { page, close } = await arrives([/status of (422|503)/, /ERR_CONNECTION_REFUSED/]);
-    // Its description is believed for a while: the browser finds nobody there.
+    // The discovery document is cached for a while: the browser finds a closed port.
     await signIn(page).catch(() => {});
     await page.goto(new URL('/console/login/oidc/callback?code=x&state=y', sandbox.url).href);
-    await page.getByRole('alert').getByText('This sign-in began in another browser, or too long ago.').waitFor();
+    await page.getByRole('alert').getByText('This sign-in started in another browser or has expired.').waitFor();
     await everywhere(page, 'login, stale');
     await page.fill('#login', ayesha.login);
     await page.fill('#password', ayesha.password);

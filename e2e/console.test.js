@@ -1,4 +1,5 @@
-// The operator console in browsers: finding and understanding, deciding, four eyes, all of it without a script too.
+// The operator console in browsers: search, decisions, the four-eyes rule, all of it without
+// JavaScript too.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -10,7 +11,7 @@ import { officer, TENANT } from './lib/office.js';
 import { Sandbox } from './lib/sandbox.js';
 import { introduced, payable, sees } from './lib/sender.js';
 
-// What a page says in the browser's own log where it refuses: no fault.
+// Messages in the browser's log for rejected requests, which are expected.
 const REFUSED = { expected: [/status of 4(03|09|22)/] };
 const OWN_PASSWORD = 'seven paper lanterns';
 
@@ -29,95 +30,95 @@ after(async () => {
 
 const open = (person, options) => officer(browser, sandbox, person, options);
 
-// A payment to an account with this ending; its id.
+// Pays to an account with this ending; returns the payment's id.
 async function pay(ending, externalId) {
   await sandbox.corridor('quote', '--country', 'PAK', '--currency', 'AED', '--amount', '500');
   const [payment] = await sandbox.corridor('pay', '--account-ending', ending, '--external-id', externalId);
   return payment.id;
 }
 
-// What a scenario made, by what it is.
+// The ids that a scenario created, by kind.
 async function made(scenario, ...args) {
   const lines = await sandbox.corridor('trigger', scenario, ...args);
   return Object.fromEntries(lines.map(({ what, id }) => [what, id]));
 }
 
-// Somebody new, who has signed in with the first password and chosen another one.
+// A new user, who has signed in with the first password and chosen another one.
 async function newcomer(login, roles) {
   const [person] = await sandbox.corridor('users', 'create', login, ...roles.flatMap((role) => ['--role', role]), '--all-tenants');
-  const somebody = await open(person, { choosing: OWN_PASSWORD });
-  await somebody.close();
+  const user = await open(person, { choosing: OWN_PASSWORD });
+  await user.close();
   return { login, password: OWN_PASSWORD };
 }
 
-// A proposal about a payment of which nobody knows what became: the path of the proposal.
+// Proposes an outcome for an unresolved payment; returns the path of the proposal.
 async function proposed(maker, payment) {
   await maker.at(`/payments/${payment}`);
-  await maker.finds(/Say what became of it/);
-  await maker.page.getByRole('link', { name: 'Say what became of it' }).click();
-  await maker.page.getByLabel('What became of it').selectOption({ label: 'it was paid' });
-  await maker.page.getByLabel('Why').fill('on the statement of the 22nd');
+  await maker.finds(/Record the outcome/);
+  await maker.page.getByRole('link', { name: 'Record the outcome' }).click();
+  await maker.page.getByLabel('Outcome').selectOption({ label: 'it was paid' });
+  await maker.page.getByLabel('Reason').fill('on the statement of the 22nd');
   await maker.press('Propose');
-  assert.match(await maker.done(), /somebody else/i);
+  assert.match(await maker.done(), /Another user/);
   return maker.path;
 }
 
 const times = (text, words) => text.split(words).length - 1;
 
 describe('signing in', () => {
-  it('leads to the page that was asked for, and signing out leaves nothing behind', async () => {
+  it('leads to the requested page, and signing out clears everything', async () => {
     const person = await open(ayesha, REFUSED);
     const { page } = person;
     await person.press('Sign out', page.locator('header'));
     await person.go('/console/approvals?x=1');
     await person.signIn({ login: 'ayesha', password: 'not this one' });
-    assert.equal(await person.fault(), 'The name or the password is wrong.');
+    assert.equal(await person.fault(), 'The name or password is incorrect.');
     await person.signIn(ayesha);
     assert.equal(page.url(), `${sandbox.url}/console/approvals?x=1`);
     await person.press('Sign out', page.locator('header'));
     await page.goBack();
     await page.getByLabel('Password').waitFor();
-    assert.equal(await page.locator('nav').count(), 0, 'a page of before is not shown again');
+    assert.equal(await page.locator('nav').count(), 0, 'an earlier page is not shown again');
     await person.close();
   });
 
-  it('lets a new person in when a second one agrees and the machine has given a first password', async () => {
+  it('admits a new user after a second approval and with an initial password', async () => {
     const [maker, checker] = [await open(ayesha), await open(omar)];
     await maker.go('/console/users');
-    await maker.page.getByLabel('Name to sign in with').fill('noor');
+    await maker.page.getByLabel('Login name').fill('noor');
     await maker.press('Add');
-    await maker.page.getByText('noor was added, and may do nothing until roles are approved.').waitFor();
+    await maker.page.getByText('noor was added and has no access until roles are approved.').waitFor();
     await maker.page.getByRole('link', { name: 'noor' }).click();
     await maker.page.getByLabel('compliance').check();
-    await maker.page.getByLabel('Why').fill('joins on the 1st');
+    await maker.page.getByLabel('Reason').fill('joins on the 1st');
     await maker.press('Propose');
     await checker.go(maker.path);
     assert.match(await checker.main(), /compliance/);
     await checker.press('Approve');
-    assert.equal(await checker.done(), 'Approved and done.');
+    assert.equal(await checker.done(), 'Approved and executed.');
     const [first] = await sandbox.corridor('users', 'reset', 'noor');
     const noor = await open(first, { choosing: OWN_PASSWORD });
     const links = await noor.page.locator('nav a').allTextContents();
     assert.ok(links.includes('Review queue') && !links.includes('Users') && !links.includes('Keys'), links.join());
-    for (const somebody of [maker, checker, noor]) await somebody.close();
+    for (const user of [maker, checker, noor]) await user.close();
   });
 });
 
 describe('one search', () => {
-  it('finds a payment by any of its ids, and its page says why it is where it is', async () => {
+  it('finds a payment by any of its ids, and its page explains its status', async () => {
     const id = await pay('1234', 'invoice 2026/17');
     const person = await open(ayesha);
     await person.at(`/payments/${id}`);
     const text = await person.finds(/reported it as paid on/);
-    for (const part of ['Quote made', 'Order accepted', 'Attempt 1 settled', 'Event payment.succeeded', 'payment.reserve']) {
+    for (const part of ['Quote created', 'Order accepted', 'Attempt 1 settled', 'Event payment.succeeded', 'payment.reserve']) {
       assert.ok(text.includes(part), `${part}: ${text}`);
     }
     const names = [id.toUpperCase(), 'invoice 2026/17'];
     for (const name of ['Payment', 'EndToEndId', 'Bank reference']) names.push(await person.fact(name).innerText());
-    // Attempts, transfers, events: everything that the page tells an id of, but what is the quote's own.
+    // All ids on the page (attempts, transfers, events), except those of the quote.
     const rows = await person.page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText));
     const quote = await person.fact('Quote').innerText();
-    const own = rows.filter((row) => !/Quote made|Event quote\./.test(row));
+    const own = rows.filter((row) => !/Quote created|Event quote\./.test(row));
     names.push(...own.flatMap((row) => row.match(/\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b/g) ?? []));
     const known = new Set(names);
     assert.ok(known.size >= 10, names.join());
@@ -127,24 +128,24 @@ describe('one search', () => {
     await person.close();
   });
 
-  it('finds one that failed, one that nobody knows about and one that waits for a person, each with its reason', async () => {
+  it('finds a failed, an unresolved and a held payment, each with its reason', async () => {
     const [failed, unknown] = [await pay('0001', 'refused-1'), await pay('0004', 'unknown-1')];
     const { payment: held } = await made('payment.updated');
     const person = await open(omar);
     for (const [name, id, why] of [
       ['refused-1', failed, /The rail accepted it and then did not pay it/],
-      ['unknown-1', unknown, /has not said what became of it/],
-      [held, held, /A person has to decide: screening scored \d+/],
+      ['unknown-1', unknown, /has not reported its outcome/],
+      [held, held, /A reviewer has to decide: screening scored \d+/],
     ]) {
       assert.equal(await person.find(name), `${TENANT}/payments/${id}`);
       await person.finds(why);
     }
-    await person.find('no such thing');
-    assert.match(await person.main(), /Nothing of this tenant is known by “no such thing”/);
+    await person.find('nothing to find');
+    assert.match(await person.main(), /No results for “nothing to find”/);
     await person.close();
   });
 
-  it('finds wallets, requests, deposits and orders by what they are known by', async () => {
+  it('finds wallets, requests, deposits and orders by their ids, addresses and hashes', async () => {
     const { wallet, 'payment request': request } = await made('transfer.complete');
     const { order } = await made('exchange.complete', '--wallet-id', sandbox.keys.wallet_id);
     await sandbox.corridor('requests', 'pay', request);
@@ -174,12 +175,12 @@ describe('one search', () => {
 });
 
 describe('four eyes', () => {
-  it('the maker has no button, and what he forges is refused', async () => {
+  it('the maker has no approval button, and a forged request is rejected', async () => {
     const payment = await pay('0004', 'forged');
     const maker = await open(ayesha, REFUSED);
     const proposal = await proposed(maker, payment);
     assert.equal(await maker.page.getByRole('button', { name: 'Approve' }).count(), 0);
-    await maker.page.getByText('You have proposed this: somebody else has to decide.').waitFor();
+    await maker.page.getByText('You proposed this. Another user has to decide.').waitFor();
     const forged = await maker.forge(`${proposal}/approve`, { note: '' });
     assert.equal(forged.status, 409);
     assert.match(forged.text, /Somebody else has to decide\./);
@@ -187,14 +188,14 @@ describe('four eyes', () => {
     assert.equal(await maker.fact('State').innerText(), 'waiting');
     await maker.at(`/payments/${payment}`);
     assert.equal(await maker.fact('Status').innerText(), 'unknown');
-    // Nor does a token of another session help.
+    // A token of another session does not help either.
     const checker = await open(omar, REFUSED);
     await checker.go(proposal);
     const stolen = await maker.page.locator('input[name=csrf]').first().inputValue();
     assert.equal((await checker.forge(`${proposal}/approve`, { csrf: stolen, note: '' })).status, 409);
     await checker.go(proposal);
     assert.equal(await checker.fact('State').innerText(), 'waiting');
-    for (const somebody of [maker, checker]) await somebody.close();
+    for (const user of [maker, checker]) await user.close();
   });
 
   it('two approvals at the same moment have one effect', async () => {
@@ -203,7 +204,7 @@ describe('four eyes', () => {
     const maker = await open(ayesha);
     const proposal = await proposed(maker, payment);
     const checkers = [await open(omar, REFUSED), await open(third, REFUSED)];
-    // Neither goes on before both have clicked.
+    // Neither request continues before both users have clicked.
     let clicked = 0;
     let bothHave;
     const both = new Promise((done) => { bothHave = done; });
@@ -217,19 +218,19 @@ describe('four eyes', () => {
       });
     }
     await Promise.all(checkers.map((checker) => checker.press('Approve')));
-    const said = await Promise.all(checkers.map((checker) => checker.main()));
-    assert.equal(said.filter((text) => text.includes('Approved and done.')).length, 1, said.join());
-    assert.equal(said.filter((text) => text.includes('Somebody has decided already')).length, 1, said.join());
+    const texts = await Promise.all(checkers.map((checker) => checker.main()));
+    assert.equal(texts.filter((text) => text.includes('Approved and executed.')).length, 1, texts.join());
+    assert.equal(texts.filter((text) => text.includes('This proposal was already decided')).length, 1, texts.join());
     await maker.at(`/payments/${payment}`);
     const story = await maker.finds(/succeeded/);
     assert.equal(times(story, 'Event payment.succeeded'), 1, story);
     assert.equal(times(story, 'payment.post '), 1, story);
     await maker.go(`/console/audit?action=approval.approve&subject=${proposal.split('/').at(-1)}`);
     assert.equal(await maker.page.locator('tbody tr').count(), 1);
-    for (const somebody of [maker, ...checkers]) await somebody.close();
+    for (const user of [maker, ...checkers]) await user.close();
   });
 
-  it('two people give a refused deposit back, and its sender is told', async () => {
+  it('two users refund a rejected deposit, and the page of the sender shows it', async () => {
     const bank = new Bank(sandbox);
     const account = await Account.funded(bank);
     const request = await bank.request('25.01');
@@ -243,77 +244,77 @@ describe('four eyes', () => {
     const before = await account.balance('USDC');
     const [maker, checker] = [await open(ayesha), await open(omar)];
     const deposit = await maker.find(hash);
-    const give = maker.page.locator('form', { has: maker.page.getByRole('heading', { name: 'Give it back' }) });
+    const give = maker.page.locator('form', { has: maker.page.getByRole('heading', { name: 'Refund' }) });
     assert.equal(await give.getByLabel('Address').inputValue(), account.address, 'as the sender asks');
-    await give.getByLabel('Why').fill('the sender named this address');
+    await give.getByLabel('Reason').fill('the sender named this address');
     await maker.press('Propose the refund', give);
     await checker.go(deposit);
     await checker.finds(/Approve the refund/);
-    await checker.page.locator('form', { has: checker.page.getByRole('heading', { name: 'Approve the refund' }) }).getByLabel('Why').fill('called the sender');
+    await checker.page.locator('form', { has: checker.page.getByRole('heading', { name: 'Approve the refund' }) }).getByLabel('Reason').fill('called the sender');
     await checker.press('Approve the refund');
     await checker.go(deposit);
     await checker.finds(/refunded/);
     assert.equal(await account.balance('USDC') - before, 25_010_000n);
-    // The page stopped following when the answer was final; who opens it again is told.
+    // The page stopped polling at the final status; opening it again shows the refund.
     await sender.page.reload();
-    await sees(sender.page, 'It was sent back.');
+    await sees(sender.page, 'It was refunded.');
     await everywhere(sender.page, 'given back');
-    for (const somebody of [maker, checker, sender]) await somebody.close();
+    for (const user of [maker, checker, sender]) await user.close();
   });
 
   it('is decided with the keyboard alone', async () => {
     const { wallet } = await made('wallet.blocked');
     const maker = await open(omar);
     await maker.at(`/wallets/${wallet}`);
-    await maker.page.getByLabel('Why').first().fill('the investigation is over');
+    await maker.page.getByLabel('Reason').first().fill('the investigation is over');
     await maker.press('Propose to unblock');
     const checker = await open(ayesha);
     const { page } = checker;
     await checker.go(maker.path);
     const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
     await page.keyboard.press('Tab');
-    assert.equal(await focused(), 'Skip to the content');
+    assert.equal(await focused(), 'Skip to content');
     await page.keyboard.press('Enter');
     for (let pressed = 0; await focused() !== 'Approve'; pressed += 1) {
       assert.ok(pressed < 10, `ten steps from the content on ${await focused()} has the focus`);
       await page.keyboard.press('Tab');
     }
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
-    assert.equal(await checker.done(), 'Approved and done.');
+    assert.equal(await checker.done(), 'Approved and executed.');
     await checker.at(`/wallets/${wallet}`);
     assert.equal(await checker.fact('Status').innerText(), 'ACTIVE');
-    for (const somebody of [maker, checker]) await somebody.close();
+    for (const user of [maker, checker]) await user.close();
   });
 });
 
 describe('without a script', () => {
-  it('people sign in, search, decide a review and approve', async () => {
+  it('users sign in, search, decide a review and approve', async () => {
     const { payment: held } = await made('payment.updated');
     const unknown = await pay('0004', 'no script');
     const plain = { javaScriptEnabled: false, viewport: { width: 320, height: 700 } };
     const [maker, checker] = [await open(ayesha, plain), await open(omar, plain)];
     assert.equal(await maker.find(held), `${TENANT}/payments/${held}`);
-    await maker.page.getByRole('link', { name: 'Decide whether it may be paid' }).click();
+    await maker.page.getByRole('link', { name: 'Approve or reject the payment' }).click();
     assert.match(await maker.main(), /Zorb Quib/);
     await maker.page.getByLabel('Decision').selectOption('approve');
-    await maker.page.getByLabel('Why').fill('born in another year');
+    await maker.page.getByLabel('Reason').fill('born in another year');
     await maker.press('Decide');
-    assert.equal(await maker.done(), 'Approved: the payment goes on.');
+    assert.equal(await maker.done(), 'Approved. The payment continues.');
     await maker.at(`/payments/${held}`);
-    await maker.finds(/let pass by a person/);
+    await maker.finds(/approved by a user/);
     const proposal = await proposed(maker, unknown);
-    // The navigation of a narrow screen.
+    // The navigation on a narrow screen.
     await checker.page.getByRole('link', { name: 'Menu' }).click();
     await checker.page.getByRole('link', { name: 'Approvals' }).click();
     await checker.page.locator(`a[href="${proposal}"]`).click();
     await checker.press('Approve');
-    assert.equal(await checker.done(), 'Approved and done.');
-    for (const somebody of [maker, checker]) await somebody.close();
+    assert.equal(await checker.done(), 'Approved and executed.');
+    for (const user of [maker, checker]) await user.close();
   });
 });
 
 describe('a file for a spreadsheet', () => {
-  it('has what the filter leaves, and nothing that a spreadsheet would run', async () => {
+  it('contains the filtered rows, and nothing that a spreadsheet would execute', async () => {
     const formula = '=HYPERLINK("x")';
     const [bad] = [await pay('0001', formula), await pay('1234', 'not in it')];
     const person = await open(ayesha);

@@ -1,4 +1,5 @@
-// The payment page in a browser: a sender pays in each of the three ways and in none, with and without a script.
+// The payment page in a browser: a sender pays in each of the three ways and in none, with and
+// without JavaScript.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Bank } from './lib/bank.js';
@@ -16,7 +17,7 @@ const HOUR_S = 3601;
 let sandbox, bank, account, browser, secrets;
 
 before(async () => {
-  // With a line for each answer, so that the last test can see what is logged.
+  // Logs every response, so that the last test can check the log.
   sandbox = await Sandbox.start({ env: { RUST_LOG: 'info,service::around=debug' } });
   bank = new Bank(sandbox);
   [account, secrets, browser] = [await Account.funded(bank), await bank.secrets(), await launch()];
@@ -27,7 +28,7 @@ after(async () => {
   await sandbox?.stop();
 });
 
-// A page of a sender, which is watched, and must never show what it may not.
+// A sender's page under watch, which must never show confidential data.
 async function open(url, options = {}) {
   const { page, context, close } = await visit(browser, new URL(sandbox.url).origin, options);
   const wallet = options.wallet && await Wallet.injected(page, account, options.wallet);
@@ -43,7 +44,7 @@ async function open(url, options = {}) {
 const isOpen = (page, id) => page.locator(`details#${id}`).evaluate((details) => details.open);
 
 describe('a sender pays', () => {
-  it('from an exchange: copies what the app wants and sees Done without doing anything', async () => {
+  it('from an exchange: copies the values for the app and sees Done without further action', async () => {
     const request = await bank.request('25.00');
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page, close } = await open(request.payment_link, { permissions });
@@ -59,14 +60,14 @@ describe('a sender pays', () => {
     assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: address, Amount: '25.00' });
     assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
     await account.pay('USDC', address, 25_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const receipt = await page.locator('.receipt').textContent();
     for (const part of ['25.00 USDC', 'Rent', 'Ethereum']) assert.ok(receipt.includes(part), receipt);
     assert.equal(await page.locator('#steps [aria-current]').textContent(), 'Done');
     await close();
   });
 
-  it('from a phone: a code of the plain address, and a link for the wallet app', async () => {
+  it('from a phone: a QR code of the plain address, and a link for the wallet app', async () => {
     const request = await bank.request('7.50');
     const { page, close } = await open(request.payment_link);
     await introduces(page, 'Trust Wallet');
@@ -78,11 +79,11 @@ describe('a sender pays', () => {
     const chain = Number(await account.rpc('eth_chainId'));
     assert.equal(link.toLowerCase(), `ethereum:${tokens.USDC}@${chain}/transfer?address=${address}&uint256=7500000`.toLowerCase());
     await account.pay('USDC', address, 7_500_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     await close();
   });
 
-  it('from a wallet in the browser, which is told of the chain and signs exactly the transfer', async () => {
+  it('from a wallet in the browser, which learns the chain and signs exactly the transfer', async () => {
     const request = await bank.request('12.34');
     const { page, wallet, close } = await open(request.payment_link, { wallet: {} });
     await introduces(page, 'MetaMask');
@@ -91,7 +92,7 @@ describe('a sender pays', () => {
     assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
     const address = await payable(page);
     await pay.click();
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const [added] = wallet.called('wallet_addEthereumChain');
     assert.equal(BigInt(added.chainId), account.chainId);
     assert.deepEqual(added.rpcUrls, [bank.keys.chain_rpc_url]);
@@ -103,17 +104,17 @@ describe('a sender pays', () => {
     await close();
   });
 
-  it('from an older wallet, after having refused once, in any amount, to the last digit', async () => {
+  it('from an older wallet, after one rejection, in any amount, to the last digit', async () => {
     const request = await bank.request('0', { amount: { type: 'flexible' } });
     const options = { wallet: { announced: false, refusals: 1, knows: true } };
     const { page, wallet, close } = await open(await introduced(request, 'Rabby'), options);
     const pay = page.getByRole('button', { name: /^Pay with/ });
     await pay.click();
-    await page.getByText('Please write an amount like').waitFor();
+    await page.getByText('Please enter an amount such as').waitFor();
     for (const wrong of ['1.2345678', '0', '-1', '1e3', 'ten']) {
       await page.fill('#much', wrong);
       await pay.click();
-      await page.getByText('Please write an amount like').waitFor();
+      await page.getByText('Please enter an amount such as').waitFor();
     }
     assert.deepEqual(wallet.called('eth_sendTransaction'), []);
     await page.fill('#much', '3.000001');
@@ -121,27 +122,27 @@ describe('a sender pays', () => {
     await page.getByText('You did not confirm. Nothing was sent.').waitFor();
     await pay.click();
     await sees(page, '3.000001 USDC');
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     const value = wallet.called('eth_sendTransaction').at(-1).data.slice(-64);
     assert.equal(BigInt(`0x${value}`), 3_000_001n);
     await close();
   });
 
-  it('in two parts: the rest is asked for until it has come', async () => {
+  it('in two parts: the page requests the rest until it arrives', async () => {
     const request = await bank.request('20.00');
     const { page, close } = await open(await introduced(request));
     const address = await payable(page);
     await account.pay('USDC', address, 5_000_000);
-    await page.getByText('Still to send: 15.00 USDC').waitFor();
-    await sees(page, 'Less than the whole amount has arrived.');
+    await page.getByText('Remaining amount: 15.00 USDC').waitFor();
+    await sees(page, 'Less than the full amount has arrived.');
     await screen(page, 'pay-partial');
     await account.pay('USDC', address, 15_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     assert.equal(await page.locator('.arrived li').count(), 2);
     await close();
   });
 
-  it('while streams do not come through: the page asks by itself', async () => {
+  it('while streams are blocked: the page polls', async () => {
     const request = await bank.request('4.00');
     const { page, context, close } = await open('about:blank', { expected: [/ERR_FAILED/, /EventSource/] });
     let asked = 0;
@@ -150,34 +151,34 @@ describe('a sender pays', () => {
     page.removeAllListeners('console');
     await page.goto(await introduced(request));
     await account.pay('USDC', await payable(page), 4_000_000);
-    await sees(page, 'Thank you, your payment is done');
+    await sees(page, 'Thank you, your payment is complete');
     assert.ok(asked > 0);
     await close();
   });
 
-  it('without a script, from the form to the receipt', async () => {
+  it('without JavaScript, from the form to the receipt', async () => {
     const request = await bank.request('9.00');
     const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
     await page.click('form[method=post] button');
-    await page.getByText('Please write your first name.').waitFor();
+    await page.getByText('Please enter your first name.').waitFor();
     await introduces(page, 'OKX');
     assert.ok(!await page.locator('.copy').first().isVisible(), 'nothing is offered that needs a script');
     assert.ok(await page.locator('#exchange .address').isVisible());
     await page.click('#browser summary');
-    await page.getByText('This way needs JavaScript.').waitFor();
+    await page.getByText('This option needs JavaScript.').waitFor();
     await page.click('#help summary');
     await page.fill('#tx', 'nothing');
     await page.click('#help button');
-    await page.getByText('This is not a transaction hash.').waitFor();
+    await page.getByText('This is not a valid transaction hash.').waitFor();
     const hash = await account.pay('USDC', await payable(page), 9_000_000);
-    await finds(page, 'Thank you, your payment is done');
+    await finds(page, 'Thank you, your payment is complete');
     assert.ok((await page.locator('.receipt').textContent()).includes(hash));
     await close();
   });
 });
 
 describe('a link that is shared', () => {
-  it('shows each sender an address of their own, and the same one again in the same browser', async () => {
+  it('shows each sender a separate address, and the same one again in the same browser', async () => {
     const request = await bank.request('25.00');
     const first = await open(request.payment_link);
     await introduces(first.page, 'Binance');
@@ -189,33 +190,33 @@ describe('a link that is shared', () => {
     await introduces(phone.page, 'Binance');
     const another = await payable(phone.page);
     assert.equal(new Set([address, another, request.escrow_address]).size, 3);
-    // A payment of one sender leaves the other's page as it is until nothing is left to pay.
+    // A payment by one sender leaves the other's page unchanged until nothing is left to pay.
     await account.pay('USDC', another, 5_000_000);
     await sees(phone.page, '5.00 USDC');
     assert.equal(await payable(first.page), address);
     await account.pay('USDC', address, 20_000_000);
-    await sees(first.page, 'Thank you, your payment is done');
+    await sees(first.page, 'Thank you, your payment is complete');
     await phone.close();
     await first.close();
   });
 
-  it('shows a sender dust of theirs, and others nothing of it', async () => {
+  it('shows dust to its sender only', async () => {
     const request = await bank.request('25.00');
     const [payer, other] = [await open(await introduced(request)), await open(await introduced(request))];
     await account.pay('USDC', await payable(payer.page), 1);
-    await sees(payer.page, 'It is too little to be passed on by itself');
+    await sees(payer.page, 'The amount is too small to forward');
     await everywhere(payer.page, 'dust');
     await other.page.reload();
     assert.ok(!(await other.page.content()).includes('0.000001'));
     await account.pay('USDC', await payable(payer.page), 25_000_000);
-    await sees(payer.page, 'Thank you, your payment is done');
+    await sees(payer.page, 'Thank you, your payment is complete');
     await other.close();
     await payer.close();
   });
 });
 
-describe('a payment that is not as it should be', () => {
-  it('is not accepted: neutrally, and the sender says where it goes back to', async () => {
+describe('an irregular payment', () => {
+  it('is not accepted: with a neutral text, and the sender names a refund address', async () => {
     const request = await bank.request('25.01');
     const { page, close } = await open(await introduced(request), { expected: [/status of 422/] });
     await account.pay('USDC', await payable(page), 25_010_000);
@@ -234,48 +235,48 @@ describe('a payment that is not as it should be', () => {
     await page.locator('#back bdi.address', { hasText: account.address }).waitFor();
     await page.goto(`${page.url()}?lang=ar`);
     await everywhere(page, 'not accepted, an address is kept, ar');
-    // Whoever has the link alone is led to the page of whoever has paid.
+    // The bare link redirects to the page of the sender who has paid.
     await page.goto(request.payment_link);
-    await page.getByText('open the page on which you saw the address').waitFor();
+    await page.getByText('open the page where you saw the payment address').waitFor();
     assert.ok(!(await page.content()).includes(account.address));
     await everywhere(page, 'not accepted, elsewhere');
     await close();
   });
 
-  it('is checked for longer, and can be left alone', async () => {
+  it('is checked for longer, and the page can be closed', async () => {
     const request = await bank.request('25.02');
     const { page, close } = await open(await introduced(request));
     await account.pay('USDC', await payable(page), 25_020_000);
-    await sees(page, 'The check takes longer than usual.');
+    await sees(page, 'The check is taking longer than usual.');
     await everywhere(page, 'checking');
     await page.goto(`${page.url()}?lang=ar`);
     await everywhere(page, 'checking, ar');
     await close();
   });
 
-  it('was more than asked for, or another token', async () => {
+  it('exceeds the requested amount, or is another token', async () => {
     const [more, other] = [await bank.request('25.00'), await bank.request('26.00')];
     const first = await open(await introduced(more));
     await account.pay('USDC', await payable(first.page), 26_000_000);
-    await sees(first.page, 'More than the amount has arrived.');
+    await sees(first.page, 'You sent more than the requested amount.');
     await everywhere(first.page, 'overpaid');
     await first.close();
     const second = await open(await introduced(other));
     await account.pay('USDT', await payable(second.page), 26_000_000);
     await sees(second.page, '26.00 USDT');
-    await everywhere(second.page, 'another token');
+    await everywhere(second.page, 'a different token');
     await second.close();
   });
 
-  it('is looked for by its hash', async () => {
+  it('is found by its hash', async () => {
     const [request, another] = [await bank.request('6.00'), await bank.request('5.00')];
     const hash = await account.pay('USDC', another.escrow_address, 5_000_000);
     const { page, close } = await open(await introduced(request));
     await page.click('#help summary');
     for (const [typed, answer] of [
-      [hash, 'it is not for this payment request'],
-      [`0x${'12'.repeat(32)}`, 'We have not found it yet'],
-      ['12', 'This is not a transaction hash'],
+      [hash, 'this transaction is not for this payment request'],
+      [`0x${'12'.repeat(32)}`, 'Not found yet'],
+      ['12', 'This is not a valid transaction hash'],
     ]) {
       await page.fill('#tx', typed);
       await page.click('#help button');
@@ -285,7 +286,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('is cancelled while the page is open: the address goes', async () => {
+  it('is cancelled while the page is open: the address disappears', async () => {
     const request = await bank.request('3.00');
     const { page, close } = await open(await introduced(request), { expected: GONE });
     const address = await payable(page);
@@ -298,7 +299,7 @@ describe('a payment that is not as it should be', () => {
     await close();
   });
 
-  it('comes after the link has ended', async () => {
+  it('arrives after the link has expired', async () => {
     const request = await bank.request('25.00', { expires_in_hours: 1 });
     const { page, close } = await open(await introduced(request), { expected: GONE });
     const address = await payable(page);
@@ -308,11 +309,11 @@ describe('a payment that is not as it should be', () => {
     const unknown = await fetch(`${sandbox.url}/pay/AAAAAAAAAAAAAAAAAAAAAA`).then((answer) => answer.text());
     const expired = await fetch(request.payment_link).then((answer) => answer.text());
     const token = new URL(request.payment_link).pathname.split('/').at(-1);
-    assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'nobody learns which');
+    assert.equal(expired.replaceAll(token, ''), unknown.replaceAll('AAAAAAAAAAAAAAAAAAAAAA', ''), 'the two are indistinguishable');
     await account.pay('USDC', address, 25_000_000);
     await assert.doesNotReject(async () => {
       const until = Date.now() + 30_000;
-      while (!(await page.content()).includes('The payment came after this link had ended.')) {
+      while (!(await page.content()).includes('Your payment arrived after this link expired.')) {
         if (Date.now() > until) throw new Error(await page.content());
         await page.reload();
       }
@@ -323,7 +324,7 @@ describe('a payment that is not as it should be', () => {
 });
 
 describe('every state, in both directions', () => {
-  it('the form, as it is and with faults', async () => {
+  it('the form, empty and with errors', async () => {
     const request = await bank.request('25.00');
     const { page, close } = await open(request.payment_link, { expected: [/status of 422/] });
     for (const language of ['en', 'ar']) {
@@ -339,7 +340,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('the address, with each way open, partly paid, and done', async () => {
+  it('the address, with each payment method, partly paid, and done', async () => {
     const request = await bank.request('25.00');
     const url = await introduced(request);
     const { page, close } = await open(url, { wallet: { knows: true } });
@@ -366,7 +367,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('in every language, at 320 px, and as screens', async () => {
+  it('in every language, at 320 px, and as screenshots', async () => {
     const request = await bank.request('25.50');
     const url = await introduced(request);
     const { page, close } = await open(request.payment_link);
@@ -403,7 +404,7 @@ describe('every state, in both directions', () => {
     await close();
   });
 
-  it('tells nothing of the recipient in any log either', async () => {
+  it('reveals nothing about the recipient in any log', async () => {
     const visited = sandbox.log.split('\n').filter((line) => line.includes('/pay/'));
     assert.ok(visited.length > 0, sandbox.logTail());
     for (const line of visited) {

@@ -14,11 +14,12 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {ICorridorController} from "./ICorridorController.sol";
 import {Vault} from "./Vault.sol";
 
-/// The one contract of a tenant that its escrows and wallets obey. Not upgradeable.
+/// The one contract of a tenant that controls its escrows and wallets. Not upgradeable.
 ///
-/// Whatever the operator's key signs, money goes only: out of an escrow to the recipient that the escrow's address
-/// commits to; out of a wallet to this contract; from here back to the wallet it came from, once and exactly; from here
-/// to the treasury. Anything else takes two people (refunds) or the admin and two days (another treasury).
+/// Whatever the operator's key signs, money only moves: out of an escrow to the recipient that the
+/// escrow's address commits to; out of a wallet to this contract; from here back to the wallet it
+/// came from, once and exactly; from here to the treasury. Anything else takes two persons
+/// (refunds) or the admin and two days (another treasury).
 contract CorridorController is ICorridorController, AccessControl, Pausable, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
@@ -26,20 +27,20 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     bytes32 public constant COMPLIANCE = keccak256("COMPLIANCE");
     bytes32 public constant APPROVER = keccak256("APPROVER");
     uint256 public constant TREASURY_DELAY = 48 hours;
-    /// An item that fails with this much gas does not fail for want of gas. Four times what one needs now, and still
-    /// enough where creating state becomes dearer (EIP-8037).
+    /// An item that fails with this much gas did not run out of gas. Four times the current need,
+    /// and still enough if state creation becomes more expensive (EIP-8037).
     uint256 public constant ITEM_GAS_AMPLE = 800_000;
 
-    /// Kept back from the items of a batch, to write down the failure of the last one.
+    /// Reserved from the items of a batch, to record the failure of the last one.
     uint256 private constant BATCH_GAS_RESERVE = 30_000;
 
-    /// A longer reason of a failure is cut, so that writing it down cannot starve the other items.
+    /// Longer failure reasons are cut, so that recording them cannot starve the other items.
     uint256 private constant REASON_MAX_BYTES = 256;
 
     struct Record {
         address token;
         State state;
-        /// Only for debits: where the money came from, and how much.
+        /// Only for debits: the origin of the money, and the amount.
         address vault;
         uint96 amount;
     }
@@ -58,7 +59,7 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     address public immutable vaultImplementation;
     address public treasury;
     address public proposedTreasury;
-    /// Seconds since 1970; 0 = none is proposed.
+    /// Seconds since 1970; 0 = no proposal.
     uint256 public treasuryApplicableAt;
 
     mapping(bytes32 intent => Record) private _records;
@@ -66,7 +67,7 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     mapping(address account => Restriction) private _restrictions;
 
     constructor(address admin, address operator, address compliance, address approver, address treasury_) {
-        // The first CREATE of this contract: its address follows from this contract's.
+        // The first CREATE of this contract: its address is derived from this contract's.
         vaultImplementation = address(new Vault());
         _grantRole(DEFAULT_ADMIN_ROLE, admin);
         _grantRole(OPERATOR, operator);
@@ -89,7 +90,7 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         return _batch(items, this.debitItem);
     }
 
-    /// One item of `releaseBatch`, as a call of its own so that its failure undoes it alone.
+    /// One item of `releaseBatch`, as a separate call so that its failure reverts it alone.
     function releaseItem(Item calldata item) external {
         _requireSelf();
         _requireEscrow(item.recipient);
@@ -110,7 +111,7 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
     }
 
     /// @inheritdoc ICorridorController
-    /// @dev Also into a frozen wallet: what lies there stays there, while what lies here can be swept.
+    /// @dev Frozen wallets are allowed: there the money is frozen, here it could be swept.
     function returnDebit(bytes32 debitIntent, bytes32 intent)
         external
         onlyRole(OPERATOR)
@@ -264,10 +265,10 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         return _restrictions[vault].legalHold;
     }
 
-    // --- how -----------------------------------------------------------------------------------------------------------
+    // --- internals -----------------------------------------------------------------------------------------------------
 
-    /// Tries each item with an equal share of the gas that is left: the 2017 USDT, for one, burns all that it is given
-    /// when a transfer fails, and that must not take the other items with it.
+    /// Tries each item with an equal share of the remaining gas: the 2017 USDT, for example, burns
+    /// all its gas when a transfer fails, which must not affect the other items.
     function _batch(Item[] calldata items, function(Item memory) external carryOut)
         private
         onlyRole(OPERATOR)
@@ -284,8 +285,9 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
             try carryOut{gas: share}(items[i]) {
                 done[i] = true;
             } catch (bytes memory reason) {
-                // Want of gas must not look like a refusal, least of all to `eth_estimateGas`, which looks for the least
-                // gas with which this call does not revert.
+                // Running out of gas must not look like a rejection, especially to
+                // `eth_estimateGas`, which searches for the least gas with which this call does not
+                // revert.
                 if (share < ITEM_GAS_AMPLE && _maybeWantOfGas(reason)) revert NotEnoughGas();
                 emit IntentFailed(items[i].intent, _cut(reason));
             }
@@ -303,8 +305,8 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         return abi.encodePacked(recipient);
     }
 
-    /// Who runs out of gas says nothing; that a vault could not be created is said by the library. What was used up is no
-    /// sign: where state has a price of its own, a failure gives that back.
+    /// Running out of gas returns no reason, or the library's error that a vault could not be
+    /// created. The gas used is no indicator: where state has its own price, a failure refunds it.
     function _maybeWantOfGas(bytes memory reason) private pure returns (bool) {
         return reason.length == 0 || bytes4(reason) == Errors.FailedDeployment.selector;
     }
@@ -318,20 +320,20 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         return reason;
     }
 
-    // --- what is required --------------------------------------------------------------------------------------------
+    // --- requirements ------------------------------------------------------------------------------------------------
 
     function _requireSelf() private view {
         if (msg.sender != address(this)) revert NotSelf();
     }
 
-    /// What releases and debits have in common. Deploys the vault that it returns.
+    /// The common checks of releases and debits. Deploys the vault that it returns.
     function _requireMovable(Item calldata item) private returns (address vault) {
         _requireUnused(item.intent);
         if (item.amount == 0) revert NothingToMove();
         vault = _ensureVault(item.ref, item.recipient);
         _requireUnrestricted(vault);
         _requireUnrestricted(item.recipient);
-        // Asked here because the 2017 USDT answers by burning all gas.
+        // Checked here because the 2017 USDT fails by burning all gas.
         _requireHeld(item.token, vault, item.amount);
     }
 
@@ -353,7 +355,7 @@ contract CorridorController is ICorridorController, AccessControl, Pausable, Ree
         if (restriction.legalHold) revert OnLegalHold(account);
     }
 
-    /// A frozen escrow can be refunded, that is what two people decide; one on legal hold cannot.
+    /// A frozen escrow can be refunded, since two persons decide on it; one on legal hold cannot.
     function _requireRefundable(address vault, address to) private view {
         if (_restrictions[vault].legalHold) revert OnLegalHold(vault);
         _requireUnrestricted(to);

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// What a tenant's controller does, refuses and tells. Amounts are minor units of the token.
+/// The functions, errors and events of a tenant's controller. Amounts are minor units of the token.
 ///
-/// Two kinds of vaults: an *escrow* commits to the wallet that it pays; a *wallet* commits to the controller itself.
-/// An *intent* is an id that the service gives to one movement; the controller carries it out once.
+/// Two kinds of vaults: an *escrow* commits to the wallet that it pays; a *wallet* commits to the
+/// controller itself. An *intent* is an id that the service assigns to one movement; the controller
+/// executes it once.
 interface ICorridorController {
     /// One movement out of a vault.
     struct Item {
-        /// Carried out once, whichever function it comes through.
+        /// Executed once, whichever function it comes through.
         bytes32 intent;
         /// The vault's reference: its CREATE2 salt.
         bytes32 ref;
-        /// Whom the vault's address commits to; another recipient is another vault.
+        /// The recipient that the vault's address commits to; another recipient is another vault.
         address recipient;
         address token;
         uint256 amount;
     }
 
-    /// What became of an intent.
+    /// The state of an intent.
     enum State {
         Unknown,
         Released,
         Debited,
         /// A debit whose amount went back to its wallet.
         DebitReturned,
-        /// The intent of such a return.
+        /// The intent of the return itself.
         Return,
         RefundProposed,
         Refunded,
         RefundCancelled
     }
 
-    // --- events: the first topic of whatever ends an intent is the intent ---
+    // --- events: the first topic of every event that ends an intent is the intent ---
 
     event Released(
         bytes32 indexed intent, bytes32 indexed ref, address vault, address token, address to, uint256 amount
@@ -64,7 +65,7 @@ interface ICorridorController {
     /// Only the controller calls this, for one item of a batch.
     error NotSelf();
     error ZeroAddress();
-    /// One account, one role: whoever proposes cannot approve, whoever operates can do neither.
+    /// One account, one role: a proposer cannot approve, and an operator can do neither.
     error HoldsAnotherRole(address account);
     error NoRole(address account);
     error IntentUsed(bytes32 intent);
@@ -76,7 +77,7 @@ interface ICorridorController {
     error AccountFrozen(address account);
     error OnLegalHold(address account);
     error HoldsLess(address account, uint256 held, uint256 asked);
-    /// An item of the batch failed without a word and with little gas: with more it may be carried out.
+    /// An item of the batch failed without a reason and with little gas: it may succeed with more.
     error NotEnoughGas();
     error NotDebited(bytes32 intent);
     error NotProposed(bytes32 intent);
@@ -90,46 +91,46 @@ interface ICorridorController {
 
     // --- OPERATOR ---
 
-    /// Out of escrows to the recipients that they commit to; `true` for each item that was carried out.
+    /// Out of escrows to the recipients that they commit to; `true` for each executed item.
     function releaseBatch(Item[] calldata items) external returns (bool[] memory);
-    /// Out of wallets to this contract; `true` for each item that was carried out.
+    /// Out of wallets to this contract; `true` for each executed item.
     function debitBatch(Item[] calldata items) external returns (bool[] memory);
-    /// What a debit took goes back to the wallet it came from, once.
+    /// A debited amount goes back to its wallet, once.
     function returnDebit(bytes32 debitIntent, bytes32 intent) external;
     /// From this contract to the treasury.
     function sweep(address token, uint256 amount) external;
 
     // --- COMPLIANCE and APPROVER ---
 
-    /// COMPLIANCE: asks for a refund out of an escrow to `to`.
+    /// COMPLIANCE: proposes a refund out of an escrow to `to`.
     function proposeRefund(Item calldata item, address to) external;
-    /// APPROVER, and another account than the proposer.
+    /// APPROVER, with an account other than the proposer's.
     function executeRefund(bytes32 intent) external;
     /// COMPLIANCE or APPROVER.
     function cancelRefund(bytes32 intent) external;
-    /// COMPLIANCE: an account out of which and to which nothing is released or debited.
+    /// COMPLIANCE: nothing is released or debited out of or to a frozen account.
     function setFrozen(address account, bool frozen_, bytes32 caseRef) external;
-    /// COMPLIANCE: a freeze that also rules out refunds.
+    /// COMPLIANCE: a freeze that also blocks refunds.
     function setLegalHold(address vault, bool held, bytes32 caseRef) external;
 
     // --- any role, and admin ---
 
-    /// Any role. Nothing moves any more.
+    /// Any role. Blocks all movements.
     function pause() external;
     /// Admin.
     function unpause() external;
-    /// Admin: names the next treasury; proposing again starts the delay again.
+    /// Admin: names the next treasury; a new proposal restarts the delay.
     function proposeTreasury(address next) external;
     /// Admin, after the delay.
     function applyTreasury() external;
-    /// Admin: ether that somebody sent to a vault's address.
+    /// Admin: ether that was sent to a vault's address.
     function rescueEth(bytes32 ref, address recipient, address to) external;
-    /// Admin: ether that somebody sent to this contract's address before it was deployed.
+    /// Admin: ether that was sent to this contract's address before its deployment.
     function rescueControllerEth(address to) external;
 
     // --- views ---
 
-    /// Where the vault is, deployed or not.
+    /// The vault's address, deployed or not.
     function vaultOf(bytes32 ref, address recipient) external view returns (address);
     function stateOf(bytes32 intent) external view returns (State);
     function frozen(address account) external view returns (bool);

@@ -6,14 +6,16 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 
-/// The code that all vaults of one controller are clones of. It obeys that controller and nobody else; which address a
-/// vault may pay is fixed in the vault's own address, and kept by the controller.
+/// The code that all vaults of one controller are clones of. It obeys only that controller; the
+/// address that a vault may pay is fixed in the vault's own address, and enforced by the
+/// controller.
 ///
-/// Takes no ether: a plain payment to a deployed vault fails. What came before it was deployed can be rescued.
+/// Rejects ether: a plain payment to a deployed vault fails. Ether sent before the deployment can
+/// be rescued.
 contract Vault {
     using SafeERC20 for IERC20;
 
-    /// Lies in this code, so clones share it.
+    /// Part of this code, so clones share it.
     address private immutable CONTROLLER = msg.sender;
 
     error NotController();
@@ -32,7 +34,7 @@ contract Vault {
         Address.sendValue(to, amount);
     }
 
-    /// The 20 bytes at the end of the clone's code, for people who look at a vault with an explorer.
+    /// The 20 bytes at the end of the clone's code, for users of block explorers.
     function recipient() external view returns (address) {
         return address(bytes20(Clones.fetchCloneArgs(address(this))));
     }

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Makes clients from both OpenAPI documents as integrators do, compiles them, and pays and asks for money with each against
-# a sandbox of its own. Takes the program, and which clients (all, if none is named):
+# Generates clients from both OpenAPI documents as integrators do, compiles them, and makes payments
+# and payment requests with each against its own sandbox. Takes the program, and the clients to test
+# (default: all):
 #
 #   e2e/clients/run.sh target/debug/corridor [python python-client typescript java go csharp]
 #
-# Needs Python 3.10 or later, and a JDK (11 or later) for all but python-client and typescript. A client whose language is not
-# installed is left out and named at the end; one that is named on the command line must run.
+# Needs Python 3.10 or later, and a JDK (11 or later) for all but python-client and typescript. A
+# client whose language is not installed is skipped and listed at the end; one that is named on the
+# command line must run.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -78,7 +80,8 @@ java-client() {
         generate java "$service" "$work/java-$service" --library native --additional-properties \
             "openApiNullable=false,invokerPackage=corridor.$service,apiPackage=corridor.$service.api,modelPackage=corridor.$service.model"
     done
-    # The generator is written in Java and has Jackson with it: no build tool and no other registry is needed.
+    # The generator is written in Java and includes Jackson: no build tool and no other registry is
+    # needed.
     find "$work/java-payment/src/main" "$work/java-wallet/src/main" "$HERE/java" -name '*.java' >"$sources"
     javac -nowarn -d "$work/classes" -cp "$JAR" "@$sources" 2>"$work/javac.log" || { cat "$work/javac.log" >&2; return 1; }
     java -cp "$JAR:$work/classes" Client
@@ -87,13 +90,14 @@ java-client() {
 go-client() {
     local service gopath="$work/gopath"
     for service in payment wallet; do
-        # Without the mapping the generator takes 32 bits for a number: too few for money.
+        # Without the mapping the generator uses 32 bits for a number: too few for money.
         generate go "$service" "$gopath/src/corridor/$service" --type-mappings=number=float64 \
             --additional-properties="packageName=$service,withGoMod=false,enumClassPrefix=true"
         rm -rf "$gopath/src/corridor/$service/test"
     done
     cp -r "$HERE/go" "$gopath/src/corridor/client"
-    # What generated code needs beside Go itself, as Debian has it (golang-gopkg-validator.v2-dev).
+    # Dependencies of generated code besides Go itself, as in Debian
+    # (golang-gopkg-validator.v2-dev).
     (cd "$gopath/src/corridor/client" && GO111MODULE=off GOPATH="$gopath:/usr/share/gocode" go run .)
 }
 
@@ -177,8 +181,8 @@ for client in "${clients[@]}"; do
     java | go) run="$client-client" ;;
     *) run="$client" ;;
     esac
-    said=$("$run")
-    echo "$client: $said"
+    output=$("$run")
+    echo "$client: $output"
     ran=$((ran + 1))
 done
 for client in "${left_out[@]}"; do echo "left out: $client"; done

@@ -1,4 +1,5 @@
-// The bank's side: payment requests of its demo customer through the wallet API, and what the sandbox lets one steer.
+// The bank's side: payment requests of its demo customer through the wallet API, and the sandbox's
+// control calls.
 
 export class Bank {
   constructor(sandbox) {
@@ -15,7 +16,7 @@ export class Bank {
     return answer.json();
   }
 
-  // A request for an amount of a coin; `more` changes the body.
+  // A request for an amount of a token; `more` changes the body.
   request(value, more = {}) {
     const amount = { type: 'crypto', value, currency: 'USDC' };
     return this.call('POST', '/v1/sdk/payment-requests', { wallet_id: this.keys.wallet_id, amount, purpose: 'Rent', ...more });
@@ -25,7 +26,7 @@ export class Bank {
     return this.call('POST', `/v1/sdk/payment-requests/${request.payment_request_id}/cancel`, {});
   }
 
-  // What a page must never show.
+  // Values that a page must never show.
   async secrets() {
     const wallet = await this.call('GET', `/v1/sdk/wallets/${this.keys.wallet_id}`);
     return [wallet.wallet_id, wallet.wallet_address, wallet.customer_id];

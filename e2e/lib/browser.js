@@ -1,14 +1,16 @@
-// A browser whose every page is watched: what goes to another origin, what the console says, what a policy refuses.
+// A browser with every page under watch: requests to other origins, console messages, policy
+// violations.
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
 const CHROMIUM = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
-// What a page may take to come about; nothing waits for a fixed time.
+// Timeout for a page to appear; nothing waits for a fixed time.
 export const WITHIN_MS = 30_000;
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
 
-// A page with its watch. `options` are playwright's; `visit.close()` fails where the watch has seen anything.
+// A page with its watch. `options` are playwright's; `visit.close()` fails if the watch has
+// reported anything.
 export async function visit(browser, origin, options = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 390, height: 844 }, ...options });
   context.setDefaultTimeout(WITHIN_MS);

@@ -1,4 +1,5 @@
-// Somebody with coins on the sandbox's chain, who pays as any wallet or exchange does: signed bytes to its JSON-RPC.
+// An account with tokens on the sandbox's chain, which pays like any wallet or exchange: signed
+// bytes to its JSON-RPC.
 import { addr, Transaction } from 'micro-eth-signer';
 
 const TRANSFER = 'a9059cbb';
@@ -32,7 +33,7 @@ export class Account {
     return result;
   }
 
-  // Signs and sends a call of a contract; the hash of its transaction.
+  // Signs and sends a call of a contract; returns the transaction hash.
   async send(to, data) {
     const nonce = BigInt(await this.rpc('eth_getTransactionCount', [this.address, 'pending']));
     const prepared = Transaction.prepare({
@@ -47,7 +48,7 @@ export class Account {
     return this.rpc('eth_sendRawTransaction', [prepared.signBy(this.privateKey).toHex()]);
   }
 
-  // Pays minor units of a coin; the hash of the transaction, which is mined when this returns.
+  // Pays minor units of a token; returns the hash of the transaction, which is already mined.
   async pay(coin, to, minor) {
     const word = (hex) => hex.padStart(64, '0');
     const data = `0x${TRANSFER}${word(to.slice(2).toLowerCase())}${word(BigInt(minor).toString(16))}`;
@@ -56,7 +57,7 @@ export class Account {
     return hash;
   }
 
-  // Minor units of a coin that are here.
+  // The balance in minor units of a token.
   async balance(coin) {
     const data = `0x${BALANCE_OF}${this.address.slice(2).toLowerCase().padStart(64, '0')}`;
     return BigInt(await this.rpc('eth_call', [{ to: this.keys.tokens[coin], data }, 'latest']));

@@ -1,4 +1,5 @@
-// What every page is held to: axe finds nothing, targets are large enough, nothing scrolls sideways.
+// Checks for every page: axe finds no violation, targets are large enough, nothing scrolls
+// sideways.
 import assert from 'node:assert/strict';
 import { AxeBuilder } from '@axe-core/playwright';
 
@@ -6,19 +7,21 @@ const TARGET_MIN_PX = 24;
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 export const WIDTHS = [320, 1280];
 export const THEMES = ['light', 'dark'];
-// The rules that see colours. A theme changes nothing else, so no other rule has anything new to see in the second one.
+// The rules that depend on colours. A theme changes nothing else, so the other rules need only one
+// theme.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-// What axe finds, by all rules or by some.
+// Violations that axe finds, by all rules or by some.
 export async function axe(page, where, rules) {
-  // Only what is wrong is gathered, and in the page itself: there are no frames, and it takes a third of the time.
+  // Only violations are collected, and in the page itself: there are no frames, and it takes a
+  // third of the time.
   const builder = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
   const { violations } = await (rules ? builder.withRules(rules) : builder.withTags(TAGS)).analyze();
-  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
-  assert.deepEqual(told, [], where);
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
+  assert.deepEqual(found, [], where);
 }
 
-// Everything that can be pressed and is seen. Links in running text are exempt (WCAG 2.5.8, "inline").
+// All visible interactive elements. Links in running text are exempt (WCAG 2.5.8, "inline").
 export async function targets(page, where) {
   const small = await page.evaluate((min) => {
     const all = [...document.querySelectorAll('a, button, input:not([type=hidden]), summary, select, textarea')];
@@ -41,7 +44,7 @@ export async function fits(page, where) {
   assert.ok(wide <= room, `${where}: ${wide} px wide in ${room}: ${over.join('\n')}`);
 }
 
-// The page as it is now, in every theme and width.
+// The current page, in every theme and width.
 export async function everywhere(page, name, alsoDo = async () => {}) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });

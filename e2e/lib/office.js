@@ -1,18 +1,18 @@
-// People of the operator console in browsers of their own, and what they do on its pages.
+// Users of the operator console in separate browsers, with their actions on its pages.
 import { visit } from './browser.js';
 
 export const TENANT = '/console/t/demobank';
 
-// Somebody who has signed in. `choosing`: the password that somebody chooses who signs in for the first time. The other
-// options are those of `visit`.
+// A signed-in user. `choosing`: the new password at the first sign-in. The other options are those
+// of `visit`.
 export async function officer(browser, sandbox, person, { choosing, ...options } = {}) {
   const visited = await visit(browser, new URL(sandbox.url).origin, { viewport: { width: 1280, height: 900 }, ...options });
-  const somebody = new Officer({ ...visited, url: sandbox.url, login: person.login });
-  await somebody.go('/console');
-  await somebody.signIn(person);
-  if (choosing) await somebody.choose(choosing);
-  await somebody.page.getByRole('link', { name: person.login, exact: true }).waitFor();
-  return somebody;
+  const user = new Officer({ ...visited, url: sandbox.url, login: person.login });
+  await user.go('/console');
+  await user.signIn(person);
+  if (choosing) await user.choose(choosing);
+  await user.page.getByRole('link', { name: person.login, exact: true }).waitFor();
+  return user;
 }
 
 export class Officer {
@@ -40,34 +40,34 @@ export class Officer {
   }
 
   async choose(password) {
-    for (const label of ['New password', 'The same again']) await this.page.getByLabel(label).fill(password);
-    await this.press('Go on');
+    for (const label of ['New password', 'Repeat password']) await this.page.getByLabel(label).fill(password);
+    await this.press('Continue');
   }
 
-  // Presses a button and waits for the page that comes of it.
+  // Presses a button and waits for the next page.
   async press(name, within = this.page.locator('main')) {
     const button = within.getByRole('button', { name, exact: true });
     await Promise.all([this.page.waitForEvent('load'), button.click()]);
   }
 
-  // Types into the one box above every page; the path that it leads to.
+  // Types into the search box at the top of every page; returns the path of the result.
   async find(text) {
     await this.page.fill('#find', text);
     await this.press('Find', this.page.locator('header'));
     return this.path;
   }
 
-  // The words of a fact of the page.
+  // The text of a fact on the page.
   fact(name) {
     return this.page.locator('.facts > div', { has: this.page.locator('dt', { hasText: new RegExp(`^${name}$`) }) }).locator('dd').first();
   }
 
-  // What the page says of what was just done.
+  // The page's message about the last action.
   done() {
     return this.page.locator('.done').textContent();
   }
 
-  // What the page says where it refuses.
+  // The page's error message.
   fault() {
     return this.page.locator('.fault').textContent();
   }
@@ -76,7 +76,7 @@ export class Officer {
     return this.page.locator('main').innerText();
   }
 
-  // The link of the page whose address looks like this.
+  // The link on the page whose address matches.
   async link(pattern) {
     const all = await this.page.locator('main a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     const found = all.find((href) => pattern.test(href));
@@ -84,7 +84,7 @@ export class Officer {
     return found;
   }
 
-  // Sends a form as somebody would who writes the page anew: the token is the page's own.
+  // Submits a form with changed fields and the page's own token.
   async forge(path, fields) {
     const csrf = await this.page.locator('input[name=csrf]').first().inputValue();
     const answer = await this.context.request.post(new URL(path, this.url).href, {
@@ -95,7 +95,7 @@ export class Officer {
     return { status: answer.status(), text: await answer.text() };
   }
 
-  // Reads the page again until it has the words.
+  // Reloads the page until it contains the words.
   async finds(words, within = 30_000) {
     const until = Date.now() + within;
     for (;;) {

@@ -1,5 +1,6 @@
-// A screen as a small PNG: of so many colours at most, up to 256, and each pixel one byte (PNG specification,
-// "Indexed-colour"). A browser writes three or four bytes a pixel, of which a page of text needs few.
+// Converts a screenshot to a small PNG: at most 256 colours, one byte per pixel (PNG specification,
+// "Indexed-colour"). A browser writes three or four bytes per pixel, while a page of text needs few
+// colours.
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = 8;
@@ -15,7 +16,7 @@ function chunks(png) {
   return found;
 }
 
-// The pixels as the filters of each line (RFC 2083, 6) leave them: all channels of all lines.
+// The pixels after reversing each line's filter (RFC 2083, 6): all channels of all lines.
 function pixels(raw, width, height, channels) {
   const stride = width * channels;
   const out = Buffer.alloc(stride * height);
@@ -45,7 +46,7 @@ function chunk(type, data) {
   return Buffer.concat([length, body, sum]);
 }
 
-// The same picture in the colours that it has most of; what is rare becomes the nearest of them.
+// The same picture in its most frequent colours; rare ones become the nearest of them.
 export function small(png, colours) {
   const all = chunks(png);
   const head = Buffer.from(all.find(({ type }) => type === 'IHDR').data);

@@ -1,4 +1,5 @@
-// The program that is tested (CORRIDOR_BIN) as a process with a data directory of its own, which is gone afterwards.
+// The program under test (CORRIDOR_BIN) as a process with its own data directory, which is deleted
+// afterwards.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ export class Program {
     this.binary = resolve(binary);
   }
 
-  // Starts it with a fresh data directory.
+  // Starts it with a new data directory.
   async begin(args, env = {}) {
     this.dir = await mkdtemp(join(tmpdir(), 'corridor-e2e-'));
     this.#child = spawn(this.binary, [...args, '--data-dir', this.dir], {
@@ -35,14 +36,14 @@ export class Program {
 
   logTail() { return this.#log.slice(-LOG_TAIL_CHARS); }
 
-  // Runs a command of the same program beside it; what it prints, one value a line.
+  // Runs a command of the same program beside it; returns its output, one value per line.
   async corridor(...args) {
     const given = [...args, '--data-dir', this.dir, '--output', 'json'];
     const { stdout } = await promisify(execFile)(this.binary, given, { timeout: COMMAND_WITHIN_MS });
     return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   }
 
-  // The first lines that it prints, or logs: up to one that looks like this.
+  // The first lines of its output or log, up to one that matches.
   lines(until, stream = 'stdout') {
     return new Promise((done, fail) => {
       const timer = setTimeout(() => fail(new Error('not ready in time')), READY_WITHIN_MS);

@@ -1,4 +1,5 @@
-// A small OpenID provider under another name of this machine: to a browser it is another site. It asks nobody anything.
+// A small OpenID provider under another name of this machine: another site to a browser. It needs
+// no user interaction.
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -21,7 +22,7 @@ export class Provider {
     return provider;
   }
 
-  // What the service is started with.
+  // Environment variables of the service.
   get env() {
     return {
       CORRIDOR_CONSOLE__OIDC__ISSUER: this.issuer,
@@ -31,8 +32,8 @@ export class Provider {
     };
   }
 
-  // Who is signed in there.
-  account = { sub: 'nobody', email: 'nobody@bank.example' };
+  // The account that is signed in.
+  account = { sub: 'stranger', email: 'stranger@bank.example' };
 
   async #answer(request, response) {
     const url = new URL(request.url, this.issuer);

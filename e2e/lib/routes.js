@@ -1,4 +1,4 @@
-// The pages that the console has: its own table of who may use what (console/access.rs and those of its parts).
+// The console's pages: its own access tables (console/access.rs and those of its parts).
 import { readdir, readFile } from 'node:fs/promises';
 
 const CONSOLE = new URL('../../crates/console/src/', import.meta.url);
@@ -11,7 +11,7 @@ export async function pages() {
   return texts.flatMap((text) => [...text.matchAll(ROW)].map(([, path]) => path));
 }
 
-// The row that an address belongs to: {id} and {tenant} stand for one part.
+// The row that a path matches: {id} and {tenant} stand for one segment.
 export function rowOf(path, rows) {
   const fits = (row) => new RegExp(`^${row.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
   return rows.find((row) => row === path) ?? rows.find(fits);

@@ -1,12 +1,13 @@
-// A sandbox of its own for each file of tests, on a free port.
+// A separate sandbox for each test file, on a free port.
 import { Program } from './program.js';
 
-// Nobody pays links but the tests.
+// Only the tests pay links.
 const SIMULATED_SENDER_AFTER_S = '86400';
 
 export class Sandbox extends Program {
-  // `args` and `env` are added to what every sandbox here is started with. `history`: with the sample history. `people`:
-  // the two people of the console, whose passwords are printed for people alone: it is started as people start it.
+  // `args` and `env` are added to the defaults. `history`: with the sample history. `people`: the
+  // two console users, whose passwords are only printed in the text output, so the sandbox is
+  // started without JSON output.
   static async start({ args = [], env = {}, history = false, people = false } = {}) {
     const sandbox = new Sandbox();
     const given = ['sandbox', '--port', '0', ...args];
@@ -25,7 +26,7 @@ export class Sandbox extends Program {
 
   get url() { return this.keys.base_url; }
 
-  // Reads the card that people get; what programs need is told by `corridor env`.
+  // Reads the text output for users; the values for programs come from `corridor env`.
   async #meet() {
     const card = await this.lines(/^Next, /);
     const person = (line) => line.match(/^ +console user +(?<login>\S+) (?<password>\S+)$/)?.groups;

@@ -1,11 +1,11 @@
-// Screens for docs/screens/: small PNGs, taken where CORRIDOR_SCREENS names a directory.
+// Screenshots for docs/screens/: small PNGs, taken if CORRIDOR_SCREENS names a directory.
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { small } from './png.js';
 
 const SCREEN_MAX_BYTES = 80 * 1024;
-// A page full of text needs fewer to be small enough; its letters are drawn in shades.
+// A page full of text needs fewer colours to be small enough; its letters are drawn in shades.
 const COLOURS = [256, 64];
 const PHONE = { width: 360, height: 640 };
 

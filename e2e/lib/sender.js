@@ -1,17 +1,17 @@
-// What a sender does on a payment page.
+// A sender's actions on a payment page.
 import { WITHIN_MS } from './browser.js';
 
 const FORM = { first_name: 'Omar', last_name: 'Khan', email: '', phone_number: '+971 50 123 4567' };
 const TOO_MANY = 429;
 
-// Fills in the form that is open in a page, and goes on to the address.
+// Fills in and submits the form that is open in a page, and waits for the address.
 export async function introduces(page, provider) {
   for (const [name, value] of Object.entries(FORM)) await page.fill(`#${name}`, value);
   await page.fill('#custodial_provider', provider);
   await Promise.all([page.waitForURL(/\/pay\/[^/]+\/[^/]+/), page.click('form[method=post] button')]);
 }
 
-// The same without a browser: the address of the sender's own page.
+// The same without a browser; returns the URL of the sender's own page.
 export async function introduced(request, provider = 'Binance') {
   const body = new URLSearchParams({ ...FORM, custodial_provider: provider });
   for (;;) {
@@ -23,13 +23,13 @@ export async function introduced(request, provider = 'Binance') {
   }
 }
 
-// The address that a page shows its sender to pay to.
+// The payment address that a page shows its sender.
 export const payable = (page) => page.locator('#wallet').getAttribute('data-to');
 
-// Waits for words on the part of the page that changes.
+// Waits for words in the part of the page that updates.
 export const sees = (page, words) => page.locator('#live', { hasText: words }).waitFor({ timeout: WITHIN_MS });
 
-// Reads a page again until it has the words: what somebody without a script does.
+// Reloads a page until it contains the words, like a user without JavaScript.
 export async function finds(page, words) {
   const until = Date.now() + WITHIN_MS;
   while (!(await page.locator('main').textContent()).includes(words)) {

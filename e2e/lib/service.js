@@ -1,4 +1,5 @@
-// The service as a bank runs it, payments alone, in a test environment: here nobody gets in without a one-time code.
+// The service as a bank runs it, payments only, in a test environment: sign-in requires a one-time
+// code.
 import { Program } from './program.js';
 
 export class Service extends Program {

@@ -11,7 +11,7 @@ function bytes(base32) {
 
 export const step = () => Math.floor(Date.now() / STEP_MS);
 
-// The code of a step, of the key as a page shows it.
+// The code of a step, for the key as a page shows it.
 export function code(key, atStep) {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(atStep));

@@ -1,10 +1,11 @@
-// A browser wallet as a page sees one (EIP-1193, announced by EIP-6963): it holds no key. What it is asked is answered
-// outside the browser, by an account on the sandbox's chain.
+// A browser wallet as a page sees one (EIP-1193, announced by EIP-6963): it holds no key. Its
+// requests are answered outside the browser, by an account on the sandbox's chain.
 const UNKNOWN_CHAIN = 4902;
 const REFUSED = 4001;
 
 export class Wallet {
-  // `announced`: by EIP-6963, otherwise as window.ethereum alone. `refusals`: so many transactions are refused first.
+  // `announced`: by EIP-6963, otherwise only as window.ethereum. `refusals`: number of transactions
+  // rejected first.
   static async injected(page, account, { announced = true, refusals = 0, knows = false } = {}) {
     const wallet = new Wallet();
     Object.assign(wallet, { account, refusals, calls: [], chain: 1n, known: new Set([1n]) });

@@ -1,8 +1,8 @@
-"""What schemathesis is told about these services: how requests are signed, whose they are, which ids there are.
+"""Hooks that describe these services to schemathesis: request signing, callers, existing ids.
 
 The keys come from the environment: CORRIDOR_SERVICE (`payment` or `wallet`), CORRIDOR_BASE_URL, and CORRIDOR_KEYS, one
-`<access key> <secret key>` a line. Each key is another tenant's: limits count per tenant, so whoever is told to wait
-makes way for the next.
+`<access key> <secret key>` per line. Each key belongs to another tenant: limits count per tenant, so a rate-limited
+caller is replaced by the next one.
 """
 
 import base64
@@ -49,7 +49,7 @@ class Tenant:
             return json.load(answer)
 
     def prepare(self):
-        """Makes what its requests may name."""
+        """Creates the objects that its requests may name."""
         if not WALLET:
             self.ids["id"] = self.post("/v2/quote", {"country": "PAK", "currency": "AED", "amount": 500})["id"]
             return
@@ -78,13 +78,13 @@ def with_known_ids(given: dict, known: dict) -> dict:
 def before_call(context, case, kwargs):
     tenant = present()
     case.headers = {**(case.headers or {}), "authorization": "Bearer " + tenant.token()}
-    # Two of three name what there is; the third keeps what was made up.
+    # Two of three use existing ids; the third keeps the generated one.
     if next(calls) % 3:
         case.path_parameters = with_known_ids(case.path_parameters or {}, tenant.ids)
         case.query = with_known_ids(case.query or {}, tenant.ids)
         if isinstance(case.body, dict):
             case.body = with_known_ids(case.body, tenant.ids)
-    # A stream ends after an hour, and a page may wait for news: ask for pages, at once. What is no mode stays.
+    # A stream ends after an hour, and a page may wait for events: request pages without waiting. Invalid modes stay.
     if case.operation.path == "/v2/events":
         query = dict(case.query or {})
         if query.get("mode", "stream") == "stream":

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Asks a sandbox what its OpenAPI documents say can be asked, and much that they say cannot: no 5xx, no status, header or
-# shape that they do not show. Takes the program, and seconds per service:
+# Tests a sandbox against its OpenAPI documents, with valid requests and many invalid ones: no 5xx,
+# and no status, header or shape that they do not declare. Takes the program, and seconds per
+# service:
 #
 #   e2e/schemathesis/run.sh target/debug/corridor [60]
-#   e2e/schemathesis/run.sh --prepare              (only makes what it needs)
+#   e2e/schemathesis/run.sh --prepare              (only installs the requirements)
 #
-# Both services are asked side by side.
+# Both services are tested concurrently.
 #
-# Needs Python 3.10 or later with what requirements.txt names, by default in a virtual environment that it makes.
+# Needs Python 3.10 or later with the packages of requirements.txt, by default in a virtual
+# environment that it creates.
 set -euo pipefail
 
 readonly USAGE="usage: run.sh <corridor> [seconds per service] | --prepare"
@@ -51,7 +53,7 @@ for _ in $(seq $((READY_AT_MOST_S * 10))); do
     sleep 0.1
 done
 
-# Tenants of their own, beside the demo bank: limits count for each.
+# Separate tenants, beside the demo bank: limits count for each.
 keys() { # keys <pay|wallet>
     local tag key
     for number in $(seq "$TENANTS"); do

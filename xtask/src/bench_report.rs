@@ -1,20 +1,20 @@
-//! `cargo xtask bench-report`: builds the program and the report's own one in release mode, measures, and writes
-//! `docs/performance.md`, where it leaves what people have written below the figures. Decides nothing itself.
+//! `cargo xtask bench-report`: builds the program and the report generator in release mode,
+//! measures, and writes `docs/performance.md`; the hand-written part below the figures is kept.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-/// Where the report goes.
+/// Path of the report.
 const REPORT: &str = "docs/performance.md";
-/// Where what people have written begins in it.
+/// Start of its hand-written part.
 const BY_HAND: &str = "\n## What was tried\n";
 
 /// Exits 0 once the report is written.
 pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // All of the workspace, so that packages have the features that they are built with everywhere.
+    // The whole workspace, so that packages are built with the same features as everywhere.
     let build = ["build", "--profile", "dist", "--locked", "--workspace", "--bin", "corridor", "--bin", "bench_report"];
     let built = Command::new(&cargo).args(build).current_dir(root).status().context("starting cargo")?;
     ensure!(built.success(), "the release build failed");
@@ -31,7 +31,7 @@ pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What people have written, as far as there is such a thing.
+/// The hand-written part, if there is one.
 fn by_hand(report: &str) -> &str {
     report.find(BY_HAND).map_or("", |at| &report[at..])
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_have_written_stays() {
+    fn the_hand_written_part_is_kept() {
         let notes = "\n## What was tried\n\nA wider pipe.\n";
         assert_eq!(by_hand(&format!("# Performance\n\n1 ÷ 2\n{notes}")), notes);
         assert_eq!(by_hand("# Performance\n\n1 ÷ 2\n"), "");

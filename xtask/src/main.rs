@@ -1,6 +1,8 @@
-//! `cargo xtask …`: the project's own chores, written in Rust so that they run wherever the project builds.
+//! `cargo xtask …`: the project's own tasks, written in Rust so that they run wherever the project
+//! builds.
 //!
-//! Never part of the product: nothing imports this crate, and it imports none of ours.
+//! Never part of the product: nothing imports this crate, and it imports no other crate of the
+//! workspace.
 
 mod bench_report;
 mod package;
@@ -15,7 +17,7 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "The project's own chores", disable_help_subcommand = true)]
+#[command(name = "cargo xtask", about = "Development tasks of this project", disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     chore: Chore,
@@ -28,19 +30,21 @@ enum Chore {
     /// Build the simulator in release mode and run it with these arguments
     #[command(disable_help_flag = true)]
     Simulate {
-        /// Handed on as they are (`--seconds 60`, `--at-least 2000`, `--seed 7`, `--planted-bugs`, `--help`)
+        /// Passed through unchanged (`--seconds 60`, `--at-least 2000`, `--seed 7`,
+        /// `--planted-bugs`, `--help`)
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Measure the program beside pgbench in one run and write `docs/performance.md` (needs PostgreSQL and some minutes)
+    /// Benchmark the program beside pgbench and write `docs/performance.md` (needs PostgreSQL and
+    /// some minutes)
     BenchReport {
-        /// How long each load lasts
+        /// Duration of each load, in seconds
         #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
         seconds: u64,
     },
-    /// Make the Debian package and the tarball of a release, or check all of it (`--check`)
+    /// Build the Debian package and the tarball of a release, or check them (`--check`)
     Package(package::PackageArgs),
-    /// Print the parts of the release as CycloneDX
+    /// Print the release's software bill of materials as CycloneDX
     Sbom,
 }
 
@@ -60,6 +64,6 @@ fn main() -> anyhow::Result<ExitCode> {
 
 fn workspace_root() -> anyhow::Result<PathBuf> {
     let own = std::env::var_os("CARGO_MANIFEST_DIR").context("run it as `cargo xtask …`")?;
-    let root = Path::new(&own).parent().context("xtask lies in the workspace's root")?;
+    let root = Path::new(&own).parent().context("xtask is in the workspace's root")?;
     Ok(root.to_owned())
 }

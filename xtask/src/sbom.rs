@@ -1,5 +1,5 @@
-//! `cargo xtask sbom`: the parts that the released program is made of, as CycloneDX 1.6 in JSON, from what cargo knows:
-//! offline, and the same bytes from the same commit. Parts that only tests use are not among them.
+//! `cargo xtask sbom`: the parts of the released program, as CycloneDX 1.6 in JSON, from cargo's
+//! own data: offline, and reproducible for each commit. Parts that only tests use are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -66,7 +66,7 @@ struct Locked {
     checksum: Option<String>,
 }
 
-/// The document. `epoch`: its time, in seconds since 1970.
+/// The document. `epoch`: its timestamp, in seconds since 1970.
 pub fn document(root: &Path, epoch: u64) -> anyhow::Result<String> {
     let host = host()?;
     let metadata = ["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", &host];
@@ -82,11 +82,11 @@ pub fn document(root: &Path, epoch: u64) -> anyhow::Result<String> {
 fn cargo(root: &Path, args: &[&str]) -> anyhow::Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let done = run(Command::new(cargo).args(args).current_dir(root));
-    done.context("asked offline; what is not here yet comes with `cargo fetch --locked`")
+    done.context("cargo runs offline; fetch missing crates with `cargo fetch --locked`")
 }
 
-/// Names and versions of all that a build of the program compiles. `cargo metadata` knows the edges, but lays the features
-/// that tests ask for over everybody's.
+/// Names and versions of all crates that a build of the program compiles. `cargo metadata` knows
+/// the edges, but includes the features that only tests enable.
 fn built_in(root: &Path, host: &str) -> anyhow::Result<BTreeSet<(String, String)>> {
     let args = ["tree", "--package", PROGRAM, "--edges=normal,build", "--prefix=none", "--locked", "--offline"];
     let printed = cargo(root, &[&args[..], &["--target", host, "--format={p}"]].concat())?;
@@ -99,7 +99,7 @@ fn built_in(root: &Path, host: &str) -> anyhow::Result<BTreeSet<(String, String)
     Ok(parts)
 }
 
-/// The platform that this is built for.
+/// The platform of this build.
 fn host() -> anyhow::Result<String> {
     let said = run(Command::new("rustc").arg("-vV"))?;
     let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
@@ -154,7 +154,7 @@ fn described(
     }))
 }
 
-/// Who is built into whom; what only tests use is left out.
+/// The dependencies between crates, without those that only tests use.
 fn edges<'a>(resolve: &'a Resolve, parts: &BTreeMap<&str, &Package>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let counts = |it: &&Dependency| {
         parts.contains_key(it.pkg.as_str()) && it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"))
@@ -183,7 +183,7 @@ fn component(package: &Package, lock: &Lock) -> anyhow::Result<Value> {
         "name": package.name,
         "version": package.version,
         "scope": "required",
-        // Older manifests separate what may be chosen by a slash.
+        // Older manifests separate alternatives by a slash.
         "licenses": [{ "expression": licence.replace('/', " OR ") }],
         "purl": purl(package),
     });
@@ -199,7 +199,7 @@ fn component(package: &Package, lock: &Lock) -> anyhow::Result<Value> {
     Ok(part)
 }
 
-/// The C library that a crate brings along and that people look for by its own name.
+/// The C library that a crate bundles and that users look for by its own name.
 fn bundled(package: &Package) -> anyhow::Result<Option<Value>> {
     if package.name != "libsqlite3-sys" {
         return Ok(None);
@@ -242,12 +242,12 @@ fn uuid_of(digest: &[u8]) -> String {
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
-/// What a document must have; answers how many parts it lists.
+/// Checks the document; returns the number of its parts.
 pub fn examine(text: &str) -> anyhow::Result<usize> {
     let document: Value = serde_json::from_str(text)?;
     let components = document["components"].as_array().context("no components")?;
     let refs: BTreeSet<&str> = components.iter().filter_map(|part| part["bom-ref"].as_str()).collect();
-    ensure!(refs.len() == components.len(), "a part stands there twice");
+    ensure!(refs.len() == components.len(), "a part is listed twice");
     for part in components {
         let purl = part["purl"].as_str().context("a part without purl")?;
         ensure!(part["licenses"][0].is_object(), "{purl}: no licence");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_found() {
+    fn missing_parts_are_found() {
         let text = own_document();
         let renamed = text.replace("pkg:generic/sqlite@", "pkg:generic/other@");
         assert!(examine(&renamed).expect_err("no SQLite").to_string().contains("sqlite"));

@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: builds the simulator in release mode and runs it. Decides nothing itself.
+//! `cargo xtask simulate`: builds the simulator in release mode and runs it.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 
-/// A simulator that is built already, as `./test` has: cargo would build the shared crates once
-/// more, with the features that the simulator alone asks for.
+/// A prebuilt simulator, as `./test` has: cargo would build the shared crates once more, with the
+/// features that only the simulator enables.
 const ENV_PREBUILT: &str = "CORRIDOR_SIMULATOR_BIN";
 
 /// Exits as the simulator did; a simulator ended by a signal counts as failed.

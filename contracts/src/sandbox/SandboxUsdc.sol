@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// The sandbox's USDC: Circle's FiatToken v2.2 as far as Corridor's flows meet it, written anew from its interface and
-/// its behaviour. Never worth anything, never deployed where real money is.
+/// The sandbox's USDC: Circle's FiatToken v2.2 as far as Corridor's flows use it, reimplemented
+/// from its interface and its behaviour. Worthless, never deployed where real money is.
 ///
-/// Texts of refusals, events and the order of the checks are FiatToken's: a test runs both side by side. Left out:
+/// Error texts, events and the order of the checks are FiatToken's: a test compares both. Omitted:
 /// the proxy, `permit`, EIP-3009 authorizations and the rescuer, which no flow uses.
 ///
-/// What surprises people, and is meant:
+/// Surprising, but intended:
 /// - A blacklisted account neither sends nor receives, but can still approve.
-/// - The owner cannot blacklist; only the blacklister can. Blacklisting twice succeeds and tells it twice.
+/// - The owner cannot blacklist; only the blacklister can. Blacklisting twice succeeds and emits
+/// two events.
 /// - An infinite allowance is used up like any other.
 /// - The token's own address is blacklisted from the start.
 contract SandboxUsdc {
@@ -85,7 +86,7 @@ contract SandboxUsdc {
         _;
     }
 
-    /// Takes what FiatToken's `initialize` takes, less the names.
+    /// The parameters of FiatToken's `initialize`, without the names.
     constructor(address newMasterMinter, address newPauser, address newBlacklister, address newOwner) {
         require(newMasterMinter != address(0), "FiatToken: new masterMinter is the zero address");
         require(newPauser != address(0), "FiatToken: new pauser is the zero address");
@@ -243,7 +244,7 @@ contract SandboxUsdc {
         owner = newOwner;
     }
 
-    // --- how ---------------------------------------------------------------------------------------------------------
+    // --- internals ---------------------------------------------------------------------------------------------------
 
     function _transfer(address from, address to, uint256 value) private {
         require(from != address(0), "ERC20: transfer from the zero address");

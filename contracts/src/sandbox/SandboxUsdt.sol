@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// The sandbox's USDT: what Tether's token of 2017 does on Ethereum, written anew from its public interface and its
-/// behaviour. Never worth anything, never deployed where real money is.
+/// The sandbox's USDT: the behaviour of Tether's token of 2017 on Ethereum, reimplemented from its
+/// public interface and its behaviour. Worthless, never deployed where real money is.
 ///
-/// What surprises people, and is meant:
-/// - `transfer`, `transferFrom` and `approve` return nothing: whoever decodes a bool from them fails.
-/// - An allowance that is not zero cannot be changed to another one that is not zero.
-/// - A blacklisted account cannot send but still receives; `transferFrom` looks at the payer only.
-/// - A fee, when the owner has set one, goes to the owner out of what is sent, with a `Transfer` of its own that comes first.
-/// - A transfer beyond the balance or allowance burns all the gas it was given (2017's `assert`), and says nothing.
+/// Surprising, but intended:
+/// - `transfer`, `transferFrom` and `approve` return nothing: decoding a bool from them fails.
+/// - A nonzero allowance cannot be changed to another nonzero one.
+/// - A blacklisted account cannot send but still receives; `transferFrom` checks the payer only.
+/// - A fee, if the owner has set one, is deducted and goes to the owner, with its own `Transfer`,
+/// which comes first.
+/// - A transfer beyond the balance or allowance burns all its gas (2017's `assert`), without a
+/// reason.
 /// - `issue`, `redeem` and `destroyBlackFunds` change balances without a `Transfer`.
 /// - Money can be sent to the zero address.
 ///
-/// Left out: handing calls on to another contract after `deprecate`; here the event is all that happens.
+/// Omitted: forwarding calls to another contract after `deprecate`; here it only emits the event.
 contract SandboxUsdt {
     string public constant name = "Tether USD";
     string public constant symbol = "USDT";
@@ -54,7 +56,8 @@ contract SandboxUsdt {
         _;
     }
 
-    /// The owner is an argument because the sandbox deploys through a contract that is not to own it.
+    /// The owner is an argument because the sandbox deploys through a contract that must not own
+    /// it.
     constructor(uint256 initialSupply, address owner_) {
         require(owner_ != address(0));
         owner = owner_;
@@ -77,7 +80,7 @@ contract SandboxUsdt {
         _transfer(from, to, value);
     }
 
-    /// Not stopped by `pause`.
+    /// Not blocked by `pause`.
     function approve(address spender, uint256 value) external {
         require(value == 0 || allowance[msg.sender][spender] == 0);
         allowance[msg.sender][spender] = value;
@@ -128,7 +131,7 @@ contract SandboxUsdt {
         emit Redeem(amount);
     }
 
-    /// At most 19 basis points and 49 whole coins.
+    /// At most 19 basis points and 49 whole tokens.
     function setParams(uint256 newBasisPoints, uint256 newMaxFee) external onlyOwner {
         require(newBasisPoints < 20);
         require(newMaxFee < 50);
@@ -159,7 +162,7 @@ contract SandboxUsdt {
         if (newOwner != address(0)) owner = newOwner;
     }
 
-    // --- how ---------------------------------------------------------------------------------------------------------
+    // --- internals ---------------------------------------------------------------------------------------------------
 
     function _transfer(address from, address to, uint256 value) private {
         uint256 fee = _feeOf(value);
@@ -173,7 +176,7 @@ contract SandboxUsdt {
     }
 
     function _feeOf(uint256 value) private view returns (uint256 fee) {
-        // Without a fee nothing is multiplied, so that every value can be asked for.
+        // Without a fee nothing is multiplied, so that every value can be requested.
         if (basisPointsRate == 0) return 0;
         unchecked {
             uint256 product = value * basisPointsRate;

@@ -1,7 +1,8 @@
-//! Loads the bank directory from a CSV file, once, when the service starts.
+//! Loads the bank directory from a CSV file, once, at startup.
 //!
-//! Columns: `country` (alpha-3), `bic`, `local_code`, `bank_name`, `branch_name`; lines that start with `#` are
-//! comments. The first row that cannot be right ends the loading with its line: a directory is never half loaded.
+//! Columns: `country` (alpha-3), `bic`, `local_code`, `bank_name`, `branch_name`; lines that start
+//! with `#` are comments. The first invalid row aborts the load and its line is reported: a
+//! directory is never partially loaded.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,9 +14,9 @@ use domain::bic::Bic;
 use domain::country::Country;
 use domain::order::is_local_branch_code;
 
-/// The sample that the program carries; see the notes in the file.
+/// The bundled sample; see the notes in the file.
 const SAMPLE: &str = include_str!("../data/bank_directory_sample.csv");
-/// Largest file that is read: several times every branch of the seven countries.
+/// Maximum file size: several times all branches of the seven countries.
 const FILE_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 const COLUMNS: [&str; 5] = ["country", "bic", "local_code", "bank_name", "branch_name"];
@@ -26,22 +27,22 @@ pub enum LoadError {
     /// The file could not be opened or read.
     #[error("the bank directory cannot be read")]
     Io(#[from] std::io::Error),
-    /// Larger than any honest directory.
-    #[error("the bank directory has {found} bytes; at most {FILE_MAX_BYTES} are read")]
+    /// Larger than any valid directory.
+    #[error("the bank directory is {found} bytes; the limit is {FILE_MAX_BYTES}")]
     TooLarge {
-        /// Its size.
+        /// Its size, in bytes.
         found: u64,
     },
-    /// Its first line is no line of CSV.
-    #[error("the bank directory is no CSV file")]
+    /// The first line is not a CSV header.
+    #[error("the bank directory is not a CSV file")]
     Csv(#[source] csv::Error),
     /// A column is missing from the first line.
     #[error("the bank directory has no column {column}; it needs {}", COLUMNS.join(","))]
     Column {
-        /// The missing one.
+        /// The missing column.
         column: &'static str,
     },
-    /// A row that cannot be right.
+    /// An invalid row.
     #[error("line {line} of the bank directory: {fault}")]
     Row {
         /// Line of the file, from 1.
@@ -51,35 +52,35 @@ pub enum LoadError {
     },
 }
 
-/// What is wrong with a row.
+/// Why a row is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowFault {
-    /// Too few or too many fields.
-    #[error("{found} fields stand where the first line names {expected}")]
+    /// The number of fields differs from the header.
+    #[error("{found} fields, but the header names {expected}")]
     Fields {
-        /// As many as the first line has.
+        /// Number of columns in the header.
         expected: u64,
-        /// As many as stand here.
+        /// Number of fields in the row.
         found: u64,
     },
     /// Not CSV.
     #[error("{0}")]
     Csv(String),
-    /// Not one of the destinations.
+    /// Not a destination country.
     #[error("country {0:?} is not one of the destination countries")]
     Country(String),
     /// Malformed.
     #[error("bic {0:?} is not a BIC of 8 or 11 characters")]
     Bic(String),
-    /// Not the country's form.
+    /// Does not match the format of the country's branch codes.
     #[error("local_code {code:?} does not have the form of {country}'s branch codes")]
     LocalCode {
-        /// What stands there.
+        /// The value in the row.
         code: String,
         /// ISO 3166-1 alpha-3.
         country: &'static str,
     },
-    /// The directory does not take it.
+    /// Rejected by the domain's directory.
     #[error(transparent)]
     Branch(#[from] BranchError),
 }
@@ -137,8 +138,8 @@ fn fault_of(error: &csv::Error) -> RowFault {
     }
 }
 
-/// The line, from 1, of the first row at or after `start`. The reader's own count stops before the comments and
-/// blank lines that it skips on its way to a row.
+/// The line, from 1, of the first row at or after `start`. The reader's own position stops before
+/// the comments and blank lines that precede a row.
 fn line_at(text: &str, start: u64) -> u64 {
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_may_stand_in_any_order_and_codes_in_lower_case() {
+    fn columns_may_have_any_order_and_codes_lower_case() {
         let text = "bank_name, branch_name, country, local_code, bic\n# a note\nA Bank, , IND, hdfc0000001, hdfcinbb\n";
         let directory = read(text).expect("loads");
         let branch = directory.by_local_code(Country::Ind, "HDFC0000001").expect("listed");
@@ -237,7 +238,7 @@ mod tests {
             ("IND,HDFCINBB,,,\n", "line 2 of the bank directory: bank_name is empty"),
             ("IND,,,A,\n", "line 2 of the bank directory: bic and local_code are both empty"),
             ("IND,HDFCINBB,,A,\nIND,HDFCINBB,,A,\n", "line 3 of the bank directory: bic \"HDFCINBB\" with local_code"),
-            ("\n# note\nIND,HDFCINBB\n", "line 4 of the bank directory: 2 fields stand where the first line names 5"),
+            ("\n# note\nIND,HDFCINBB\n", "line 4 of the bank directory: 2 fields, but the header names 5"),
             ("IND,HDFCINBB,,\"A\nBank\",\n\nIND,?,,A,\n", "line 5 of the bank directory: bic \"?\" is not"),
             ("IND,HDFCINBB,,A,\r\n#\r\nIND,?,,A,\r\n", "line 4 of the bank directory: bic \"?\" is not"),
         ] {

@@ -1,4 +1,4 @@
-//! Fetching a document over HTTPS with a bound on its size and its time. It knows nothing of what is in it.
+//! Fetches a document over HTTPS, bounded in size and time. Independent of the document's content.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use futures_util::StreamExt as _;
 use reqwest::Url;
 use reqwest::header::{LOCATION, USER_AGENT};
 
-/// Longest time for one document, connection and body together.
+/// Timeout for one document, connection and body together.
 const FETCH_LIMIT_SECS: u64 = 120;
 
 /// Why a document could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// Neither HTTPS nor this very machine.
+    /// Neither HTTPS nor this machine.
     #[error("{url}: only https is allowed (plain http to this machine itself excepted)")]
     NotHttps {
         /// The address.
@@ -26,7 +26,7 @@ pub enum FetchError {
         /// The chain of causes.
         detail: String,
     },
-    /// Another answer than 200.
+    /// A status other than 200.
     #[error("{url}: answered {status}")]
     Status {
         /// The address.
@@ -56,22 +56,23 @@ pub enum FetchError {
 #[derive(Debug)]
 pub(crate) struct Fetched {
     pub(crate) bytes: Vec<u8>,
-    /// The `Last-Modified` header, where the server sends one.
+    /// The `Last-Modified` header, if the server sends one.
     pub(crate) last_modified: Option<String>,
 }
 
-/// Most redirects that are followed for one document.
+/// Maximum number of redirects followed for one document.
 const MAX_REDIRECTS: usize = 5;
 
-/// GETs `url`; only a complete 200 is an answer, and nothing is followed.
+/// GETs `url`; only a complete 200 counts, and no redirect is followed.
 pub(crate) async fn get(client: &reqwest::Client, url: &str, max_bytes: usize) -> Result<Fetched, FetchError> {
     let at = parsed(url)?;
     let response = ask(client.get(at.clone()), &at).await?;
     body(response, &at, max_bytes).await
 }
 
-/// GETs `url` under a name of our own, following redirects: each target must be an address that `url` itself could be,
-/// and only who begins on this machine ends there. Credentials of the client are for `url`: it has none.
+/// GETs `url` under Corridor's user agent, following redirects: each target must satisfy the same
+/// rules as `url`, and only a chain that starts on this machine may end there. The client must not
+/// carry credentials.
 pub(crate) async fn get_following(
     client: &reqwest::Client,
     url: &str,
@@ -97,15 +98,15 @@ async fn ask(request: reqwest::RequestBuilder, at: &Url) -> Result<reqwest::Resp
     answer.map_err(|error| transport(at, error))
 }
 
-/// Where a redirect leads; `None` for an answer that is none.
+/// The target of a redirect; `None` for any other answer.
 fn target(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let wrong = |detail: &str| FetchError::Redirect { url: shown(at), detail: detail.to_owned() };
     let location = response.headers().get(LOCATION).ok_or_else(|| wrong("without a Location"))?;
-    let location = location.to_str().map_err(|_| wrong("to a Location that is no text"))?;
-    at.join(location).map(Some).map_err(|_| wrong("to a Location that is no address"))
+    let location = location.to_str().map_err(|_| wrong("to a Location that is not text"))?;
+    at.join(location).map(Some).map_err(|_| wrong("to a Location that is not a URL"))
 }
 
 async fn body(response: reqwest::Response, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {
@@ -130,12 +131,12 @@ fn transport(at: &Url, error: reqwest::Error) -> FetchError {
     FetchError::Transport { url: shown(at), detail: causes(&error.without_url()) }
 }
 
-/// An address without what may be secret of it: scheme, host and path.
+/// A URL without parts that may be secret: scheme, host and path.
 pub(crate) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
     shown.set_fragment(None);
-    // Only an address that cannot have them has neither name nor password.
+    // Only a URL that cannot have a user name and password rejects their removal.
     let _ = (shown.set_username(""), shown.set_password(None));
     shown.to_string()
 }
@@ -180,14 +181,14 @@ pub(crate) mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// A client as a service would hand it in.
+    /// A client as a service would provide it.
     pub(crate) fn client() -> reqwest::Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().timeout(Duration::from_secs(10));
         builder.redirect(reqwest::redirect::Policy::none()).build().expect("client")
     }
 
-    /// Serves every request, by its head, with the text of an answer; answers its address.
+    /// Serves every request, by its head, with a scripted answer; returns the server's URL.
     pub(crate) async fn serve(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
         let url = format!("http://{}", listener.local_addr().expect("address"));
@@ -197,7 +198,7 @@ pub(crate) mod tests {
                 let mut request = [0; 4096];
                 let read = socket.read(&mut request).await.expect("request");
                 let head = String::from_utf8_lossy(&request[..read]).into_owned();
-                // One request a connection, so that each answer is complete.
+                // One request per connection, so that each answer is complete.
                 let text = answer(&head).replacen("\r\n", "\r\nconnection: close\r\n", 1);
                 socket.write_all(text.as_bytes()).await.expect("answer");
             }
@@ -205,7 +206,7 @@ pub(crate) mod tests {
         url
     }
 
-    /// Serves one 200 with a header line and a body on a local port, and answers its address.
+    /// Serves one 200 with a header line and a body on a local port; returns its URL.
     pub(crate) async fn serve_once(header: &str, body: Vec<u8>) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
         let url = format!("http://{}/document", listener.local_addr().expect("address"));
@@ -216,14 +217,14 @@ pub(crate) mod tests {
             let mut request = [0; 4096];
             let _ = socket.read(&mut request).await.expect("request");
             socket.write_all(head.as_bytes()).await.expect("head");
-            // A client that has read enough hangs up; that is its right.
+            // A client that has read enough may hang up.
             let _ = socket.write_all(&body).await;
         });
         url
     }
 
     #[tokio::test]
-    async fn a_body_beyond_the_bound_is_refused() {
+    async fn an_oversized_body_is_rejected() {
         let url = serve_once("x-a: b", vec![b'x'; 2000]).await;
         let refused = get(&client(), &url, 1000).await.expect_err("too large");
         assert!(matches!(refused, FetchError::TooLarge { max_bytes: 1000, .. }), "{refused}");

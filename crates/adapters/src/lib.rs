@@ -1,7 +1,8 @@
-//! The outside world: rails, chains, rates, sanction lists, the bank directory, the banks' receivers of webhooks,
-//! the identity provider of their people.
+//! Adapters to external systems: rails, chains, rates, sanction lists, the bank directory, webhook
+//! endpoints, the identity provider.
 //!
-//! Each module speaks one outside party's language and turns it into values of the domain. None decides about money.
+//! Each module speaks one party's protocol and converts it into domain values. None makes decisions
+//! about money.
 
 pub mod bank_directory;
 pub mod evm;

@@ -1,5 +1,5 @@
-//! The rails' client against the simulated bank: two independent readings of ISO 20022 that must agree, over HTTP
-//! and over a directory.
+//! The rails' client against the simulated bank: two independent implementations of ISO 20022 that
+//! must agree, over HTTP and over a directory.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
 use uuid::Uuid;
 
 const RAIL: &str = "pak-raast";
-/// Looks for reports that a test may need; each waits for some.
+/// Maximum number of polls per test; each waits for reports.
 const LOOKS_MAX: usize = 50;
 
 fn ours() -> OurSide {
@@ -86,7 +86,7 @@ fn directory(path: &Path) -> IsoRail {
     .expect("a rail")
 }
 
-/// What a submission says, in short.
+/// The result of a submission, in short.
 fn word(answer: &Submission) -> String {
     match answer {
         Submission::Reported(report) => format!("{:?}", report.status),
@@ -96,7 +96,8 @@ fn word(answer: &Submission) -> String {
     }
 }
 
-/// Collects behind `cursor`, and moves it, until `count` reports are there, and nothing unreadable.
+/// Collects after `cursor`, and advances it, until `count` reports have arrived, none of them
+/// unreadable.
 async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> Vec<BankReport> {
     let mut all = Vec::new();
     for _ in 0..LOOKS_MAX {
@@ -122,7 +123,7 @@ fn is_about(report: &BankReport, order: &Instruction) -> bool {
 }
 
 #[tokio::test]
-async fn over_http_every_ending_is_understood() {
+async fn over_http_every_outcome_is_understood() {
     let bank = SimulatedBank::start(bank_config()).await.expect("a bank");
     let rail = https(&bank);
     let accounts = ["PK36SCBL0000001123456702", "10001", "10002", "10003", "10004", "10005", "10006", "10007", "10008"];

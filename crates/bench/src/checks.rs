@@ -1,4 +1,5 @@
-//! After the server has stopped: are the rows what the answers said, and do the books add up?
+//! Checks after the server has stopped: do the rows match the answers, and are the books
+//! consistent?
 
 use anyhow::Context as _;
 use domain::ids::PaymentId;
@@ -8,28 +9,27 @@ use store::Store;
 use super::installation::{Funded, Installation};
 use super::load::{Sample, Tally};
 
-/// Transfers that are read at once.
+/// Transfers read at once.
 const PAGE: usize = 5_000;
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
-    /// Payments that were answered 200.
+    /// Payments answered with 200.
     pub(super) answered: u64,
-    /// Payments whose answer left open whether they were made.
+    /// Payments with an unclear outcome.
     pub(super) unclear: u64,
-    /// Payments that the ledger reserved money for.
+    /// Payments with a reservation in the ledger.
     pub(super) rows: u64,
-    /// Payments that were compared field by field.
+    /// Payments compared field by field.
     pub(super) compared: u64,
-    /// Those whose row says something else than their answer.
+    /// Payments whose row differs from their answer.
     pub(super) differing: Vec<String>,
-    /// What does not add up in the books.
+    /// Inconsistencies of the books.
     pub(super) book_faults: Vec<String>,
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(installation: &Installation, tally: &Tally) -> anyhow::Result<Checks> {
         let store = &installation.store;
         let mut checks = Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
@@ -50,13 +50,13 @@ impl Checks {
         (self.answered..=self.answered + self.unclear).contains(&self.rows) && self.differing.is_empty()
     }
 
-    /// Whether the books add up.
+    /// Whether the books are consistent.
     pub(super) fn balanced(&self) -> bool {
         self.book_faults.is_empty()
     }
 }
 
-/// How often money was reserved on the prefund account: once per payment.
+/// Number of reservations on the prefund account: one per payment.
 async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
     let (mut count, mut after) = (0, None);
     loop {
@@ -72,11 +72,11 @@ async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
     }
 }
 
-/// What a row says otherwise than its answer did.
+/// The difference between a row and its answer.
 async fn difference(store: &Store, funded: &Funded, sample: &Sample) -> anyhow::Result<Option<String>> {
-    let id = PaymentId::parse(&sample.id).context("an answer whose id is none")?;
+    let id = PaymentId::parse(&sample.id).context("an answer with an invalid id")?;
     let Some(record) = store.payment_record(funded.tenant.id, id).await.context("reading a payment")? else {
-        return Ok(Some(format!("{id}: there is no such payment")));
+        return Ok(Some(format!("{id}: payment not found")));
     };
     let amount = record.payment.amount.decimal().to_string();
     let same = amount == sample.amount && record.order.external_id.as_ref() == Some(&sample.external_id);

@@ -1,11 +1,11 @@
-//! Reading a histogram of sizes back from the text of `/metrics`.
+//! Reads a histogram of sizes from the text of `/metrics`.
 
-/// How many values fell into each bucket: upper bound (whole numbers only) and count, not summed up.
+/// Values per bucket: upper bound (whole numbers only) and count, not cumulative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sizes(Vec<(u64, u64)>);
 
 impl Sizes {
-    /// The buckets of a histogram without labels.
+    /// Reads the buckets of a histogram without labels.
     pub(super) fn read(exposition: &str, name: &str) -> Sizes {
         let head = format!("{name}_bucket{{le=\"");
         let bucket = |line: &str| {
@@ -18,18 +18,18 @@ impl Sizes {
         Sizes(summed.iter().zip(below).map(|((bound, count), below)| (*bound, count.saturating_sub(below))).collect())
     }
 
-    /// What was added since an earlier reading.
+    /// The values added since an earlier reading.
     pub(super) fn since(&self, earlier: &Sizes) -> Sizes {
         let before = |bound: u64| earlier.0.iter().find(|(other, _)| *other == bound).map_or(0, |(_, count)| *count);
         Sizes(self.0.iter().map(|(bound, count)| (*bound, count.saturating_sub(before(*bound)))).collect())
     }
 
-    /// How many values there are.
     pub(super) fn count(&self) -> u64 {
         self.0.iter().map(|(_, count)| *count).sum()
     }
 
-    /// The median, taken to lie evenly in its bucket; `None` without values, the last bound where it is beyond all.
+    /// The median, interpolated within its bucket; `None` without values, the last bound if beyond
+    /// all bounds.
     pub(super) fn median(&self) -> Option<u64> {
         let half = self.count().div_ceil(2);
         let (mut below, mut lower) = (0, 0);

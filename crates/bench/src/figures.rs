@@ -1,4 +1,5 @@
-//! Figures of a report. Quantiles leave the histogram as whole microseconds and are shown as exact decimals.
+//! Figures of a report. Quantiles leave the histogram as whole microseconds and are shown as exact
+//! decimals.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use domain::decimal::Decimal;
 use hdrhistogram::Histogram;
 use http_api::write::ObjectWriter;
 
-/// Latencies are kept to three digits, up to this many microseconds.
+/// Latencies have three significant digits, up to this many microseconds.
 const LATENCY_MAX_US: u64 = 600_000_000;
 
 /// Microseconds.
@@ -28,7 +29,7 @@ impl Quantiles {
         }
     }
 
-    /// For people.
+    /// Formats them for display.
     pub(super) fn told(&self) -> String {
         format!("p50 {} ms, p99 {} ms, p99.9 {} ms, max {} ms", ms(self.p50), ms(self.p99), ms(self.p999), ms(self.max))
     }
@@ -50,17 +51,17 @@ pub(super) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LATENCY_MAX_US, 3).expect("bounds that a histogram can have")
 }
 
-/// Adds a member that is a whole number.
+/// Adds a whole-number member.
 pub(super) fn whole(out: &mut ObjectWriter<'_>, name: &str, value: u64) {
     out.number(name, Decimal::new(value.into(), 0));
 }
 
-/// A check for people.
+/// A check's result for display.
 pub(super) const fn yes(flag: bool) -> &'static str {
     if flag { "yes" } else { "NO" }
 }
 
-/// A kind of error as the name of a member: names are written as they are.
+/// A kind of error as a member name: names are written without escaping.
 pub(super) fn plain(kind: &str) -> String {
     kind.chars().map(|c| if c.is_ascii_graphic() && c != '"' && c != '\\' || c == ' ' { c } else { '?' }).collect()
 }

@@ -1,5 +1,5 @@
-//! The wallet service in this process, to make what a run begins with: wallets, payment links, senders who have said who
-//! they are. It is gone before anything is measured, and delivers no webhook.
+//! The wallet service in this process, which creates the initial data of a run: wallets, payment
+//! links, senders' submissions. It ends before anything is measured, and delivers no webhooks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,18 +23,18 @@ use service::chain::ChainSide;
 use service::clock::BusinessClock;
 use service::world::{self, Ground, Surroundings};
 
-/// The coin of all payments, and how much each of them is: 25.00, cents to which the sandbox gives no meaning.
+/// The coin and amount of all payments: 25.00, cents without a sandbox meaning.
 pub(super) const COIN: StableCoin = StableCoin::Usdc;
 pub(super) const AMOUNT_MINOR: i64 = 25_000_000;
-/// Links that are made at once.
+/// Links created concurrently.
 const AT_ONCE: usize = 256;
-/// Longest wait for the tenant's contracts.
+/// Maximum wait for the tenant's contracts.
 const DEPLOYED_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// What delivers webhooks.
+/// The task that delivers webhooks.
 const IDLE: &str = "deliver";
 
-/// A payment link, ready to be paid, of a wallet of its own.
+/// A payment link, ready to be paid, with its own wallet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) request: PaymentRequestId,
@@ -42,7 +42,6 @@ pub(super) struct Link {
     pub(super) escrow: Address,
 }
 
-/// The service.
 pub(super) struct Inside {
     wallets: Wallets,
     caller: Caller,
@@ -53,7 +52,6 @@ pub(super) struct Inside {
 }
 
 impl Inside {
-    /// Starts it.
     pub(super) async fn open(installation: &Installation) -> anyhow::Result<Inside> {
         let (config, store) = (&installation.config, &installation.store);
         let owner = installation.tenants.first().context("an installation without a tenant")?.tenant.clone();
@@ -64,11 +62,11 @@ impl Inside {
             behaviour: Behaviour::default(),
             store: None,
             tenants: &tenants,
-            // Nobody is told of it.
+            // The URL is not used.
             public_url: "http://127.0.0.1",
         };
         let Surroundings { world, bank, chain, .. } = world::build(config, ground).await?;
-        let chain = chain.context("wallets are not offered")?;
+        let chain = chain.context("the wallet service is not enabled")?;
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let mut tasks = vec![tokio::spawn(batcher.run())];
@@ -81,13 +79,13 @@ impl Inside {
         Ok(Inside { wallets: Wallets::new(store.clone(), engine, world), caller, chain, stop, tasks, bank })
     }
 
-    /// Makes so many links, each of a wallet of its own.
+    /// Creates this many links, each with its own wallet.
     pub(super) async fn links(&self, count: usize) -> anyhow::Result<Vec<Link>> {
         self.deployed().await?;
         stream::iter(0..count).map(|nth| self.link(nth)).buffer_unordered(AT_ONCE).try_collect().await
     }
 
-    /// Waits until the tenant's contracts are there: the first wallet has them deployed.
+    /// Waits until the tenant's contracts are deployed, which the first wallet triggers.
     async fn deployed(&self) -> anyhow::Result<()> {
         let first = self.wallet("first").await?;
         let until = Instant::now() + DEPLOYED_WITHIN;
@@ -96,7 +94,7 @@ impl Inside {
             if wallet.state == WalletState::Active {
                 return Ok(());
             }
-            anyhow::ensure!(Instant::now() < until, "the tenant's contracts are not deployed in time");
+            anyhow::ensure!(Instant::now() < until, "the tenant's contracts were not deployed in time");
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
@@ -125,7 +123,7 @@ impl Inside {
         Ok(self.wallets.provision(&self.caller, customer, None).await.context("a wallet")?.made.id)
     }
 
-    /// Ends it; what it has under way is finished.
+    /// Ends it after completing its work in progress.
     pub(super) async fn close(self) -> anyhow::Result<()> {
         self.stop.send_replace(true);
         // The batcher ends with the last handle of its engine.
@@ -140,7 +138,7 @@ impl Inside {
     }
 }
 
-/// Who a sender says he is: nobody, but a different nobody for each link.
+/// The details of a sender: fictitious, and different for each link.
 fn sender(nth: usize) -> SenderDetails {
     SenderDetails {
         first_name: Some("Bench".to_owned()),

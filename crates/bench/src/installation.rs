@@ -1,4 +1,4 @@
-//! The installation that is measured: a temporary directory, a database, tenants with keys and money.
+//! The measured installation: a temporary directory, a database, tenants with keys and funds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use config::{Config, Sources, StoreLocation};
 use service::tenancy::{self, IssuedKey, KeyService};
 use service::{self, world};
 
-/// What the tags of our tenants begin with.
+/// Prefix of our tenants' tags.
 const TAG: &str = "bench_";
-/// Who did it, in the audit log.
+/// Actor in the audit log.
 const WHO: &str = "bench";
-/// What each prefund account holds at first: more than any run can spend, in units of 10^-6 coin.
+/// Initial balance of each prefund account: more than any run can spend, in units of 10^-6 coin.
 const PREFUND_MINOR: i64 = 1_000_000_000_000 * 1_000_000;
 /// The settlement coin of our tenants.
 const COIN: StableCoin = StableCoin::Usdt;
 
-/// The simulated sender pays after so long: a day.
+/// Delay of the simulated sender's payment: a day, so that it never pays.
 const SENDER_NEVER_S: &str = "86400";
 
-/// One tenant and the key that it signs with.
+/// One tenant and its signing key.
 pub(super) struct Funded {
     pub(super) tenant: Tenant,
     pub(super) key: IssuedKey,
@@ -44,7 +44,7 @@ pub(super) struct Installation {
 }
 
 impl Installation {
-    /// Makes everything for payments but the server.
+    /// Creates everything for payments except the server.
     pub(super) async fn make(settings: &Settings) -> anyhow::Result<Installation> {
         let mut made = Installation::open(settings.database_url.as_deref(), Vec::new()).await?;
         refuse_others(&made.store).await?;
@@ -53,18 +53,18 @@ impl Installation {
         Ok(made)
     }
 
-    /// Makes everything for wallets of one tenant, on a chain of their own, but the server.
+    /// Creates everything for one tenant's wallets, on a separate chain, except the server.
     pub(super) async fn of_wallets(database_url: Option<&str>, block_ms: u64) -> anyhow::Result<Installation> {
         let more = vec![
             ("chain.block_time_ms", block_ms.to_string()),
-            // The links are ours to pay.
+            // The links are paid by this benchmark.
             ("wallets.simulated_sender_after_s", SENDER_NEVER_S.to_owned()),
         ];
         let mut made = Installation::open(database_url, more).await?;
-        // What an earlier run's rows say of its chain is not true of this one's.
+        // Rows of an earlier run do not match this run's chain.
         anyhow::ensure!(
             made.store.tenants().await?.is_empty(),
-            "the database is not empty: this bench needs one that is"
+            "the database is not empty: this benchmark needs an empty one"
         );
         made.tenants = make_tenants(&made.store, 1).await?;
         Ok(made)
@@ -79,16 +79,16 @@ impl Installation {
             overrides: overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
         })?;
         let store = service::open_store(&config, dir.path()).await?;
-        store.migrate().await.context("cannot prepare the database: a bench needs an empty one")?;
+        store.migrate().await.context("cannot prepare the database: a benchmark needs an empty one")?;
         Ok(Installation { dir, config, overrides, store, tenants: Vec::new() })
     }
 
-    /// Where the server keeps its files.
     pub(super) fn data_dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// What the server is configured with, as environment variables: arguments would show a database's password.
+    /// The server's configuration as environment variables: arguments would expose a database's
+    /// password.
     pub(super) fn environment(&self) -> Vec<(String, String)> {
         let name = |key: &str| format!("CORRIDOR_{}", key.replace('.', "__").to_uppercase());
         let ours = self.overrides.iter().map(|(key, value)| (name(key), value.clone()));
@@ -103,7 +103,7 @@ impl Installation {
         }
     }
 
-    /// Accepted payments that are not at their end: each of them has a job.
+    /// Accepted payments that are not complete: each of them has a job.
     pub(super) async fn backlog(&self) -> anyhow::Result<u64> {
         let counts = self.store.job_counts().await.context("counting jobs")?;
         Ok(counts.iter().map(|count| count.count.unsigned_abs()).sum())
@@ -115,35 +115,37 @@ fn overrides(database_url: Option<&str>) -> Vec<(&'static str, String)> {
         ("environment", Environment::Mock.name().to_owned()),
         ("http.listen", "127.0.0.1:0".to_owned()),
         ("telemetry.log_format", "json".to_owned()),
-        // Little is logged, as in production under load; the line that names the address must be.
+        // Little is logged, as in production under load; the line with the address must be.
         ("telemetry.log_filter", "warn,cli=info".to_owned()),
     ];
     overrides.extend(database_url.map(|url| ("store.url", url.to_owned())));
     overrides
 }
 
-/// Of this process's configuration only what a run may be tuned by: the key of an existing database, and the engine.
+/// Of this process's configuration only what may tune a run: the key of an existing database, and
+/// the engine.
 fn kept_environment() -> Vec<(String, String)> {
     const KEPT: [&str; 3] = ["CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "CORRIDOR_ENGINE__", "CORRIDOR_STORE__"];
     let kept = |name: &str| KEPT.iter().any(|kept| name.starts_with(kept)) && name != "CORRIDOR_STORE__URL";
     std::env::vars().filter(|(name, _)| kept(name)).collect()
 }
 
-/// A database with anybody else's tenants is no place for made-up payments.
+/// Refuses a database with other tenants, which must not receive fictitious payments.
 async fn refuse_others(store: &Store) -> anyhow::Result<()> {
     let tenants = store.tenants().await.context("reading the tenants")?;
     let others: Vec<&str> =
         tenants.iter().map(|tenant| tenant.tag.as_str()).filter(|tag| !tag.starts_with(TAG)).collect();
     anyhow::ensure!(
         others.is_empty(),
-        "the database holds other tenants ({}): a bench needs a database of its own",
+        "the database contains other tenants ({}): a benchmark needs a separate database",
         others.join(", ")
     );
     Ok(())
 }
 
 async fn make_tenants(store: &Store, count: usize) -> anyhow::Result<Vec<Funded>> {
-    // Of a database that an earlier run preloaded the tenants stay; ours must not meet them.
+    // Tenants of an earlier run that preloaded the database stay; the new tags must not collide
+    // with theirs.
     let run = &engine::batcher::fresh_id(store).simple().to_string()[..8];
     let mut tenants = Vec::with_capacity(count);
     for number in 0..count {

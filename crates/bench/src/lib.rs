@@ -1,9 +1,10 @@
-//! `corridor bench …`: a real server process under load, over real sockets. Here `bench payments`: signed quote + payment
-//! pairs; [`deposits`] and [`webhooks`] have a room each.
+//! `corridor bench …`: a real server process under load, over real sockets. Here `bench payments`:
+//! signed quote + payment pairs; [`deposits`] and [`webhooks`] have separate modules.
 //!
-//! It starts its own server in `mock` on a database of its own, drives it, waits for what it accepted to settle, stops
-//! it, and then reads the store: every accepted payment must be there, and every balance must be the sum of its
-//! transfers. It measures; it never tunes the server it measures, and it touches no database that others use.
+//! It starts its own server in `mock` on a separate database, drives it, waits until accepted
+//! payments settle, stops it, and then reads the store: every accepted payment must exist, and
+//! every balance must be the sum of its transfers. It measures; it never tunes the server under
+//! test, and it never touches a database that others use.
 
 mod checks;
 pub mod deposits;
@@ -33,38 +34,40 @@ use self::load::{Crowd, Pace, Tally, Until};
 use self::report::{Meter, Moment};
 use self::server_process::ServerProcess;
 
-/// How often the backlog is looked at while it drains.
+/// Poll interval of the backlog while it drains.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// What is to be measured.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Connections, each with one pair under way.
+    /// Connections, each with one pair in progress.
     pub clients: usize,
-    /// How long is measured.
+    /// Measured time.
     pub seconds: u64,
-    /// How long is driven before that.
+    /// Warm-up time before that.
     pub warm_up_s: u64,
-    /// Tenants, each with one prefund account; clients are dealt out to them in turn.
+    /// Tenants, each with one prefund account; clients are assigned round robin.
     pub tenants: usize,
-    /// Payments that are made, and settled, before anything is measured.
+    /// Payments made and settled before anything is measured.
     pub preload: u64,
-    /// Longest wait for accepted payments to settle, before and after measuring.
+    /// Maximum wait for accepted payments to settle, before and after measuring.
     pub drain_s: u64,
-    /// `postgres://…`; SQLite in a temporary directory where absent.
+    /// `postgres://…`; default: SQLite in a temporary directory.
     pub database_url: Option<String>,
-    /// Pairs per second that are begun whether or not earlier ones have ended; as fast as they end where absent.
+    /// Pairs per second to start regardless of earlier ones; by default each client starts one
+    /// after the other.
     pub open_loop: Option<u64>,
-    /// Destinations, in turn.
+    /// Destinations, round robin.
     pub countries: Vec<Country>,
 }
 
-/// Measures. `tell` is told what is going on.
+/// Runs the benchmark. `tell` receives progress messages.
 ///
 /// # Errors
-/// The installation cannot be made or is not ours, the server does not start or dies, or the store cannot be read.
+/// The installation cannot be created or belongs to others, the server does not start or dies, or
+/// the store cannot be read.
 pub async fn run(settings: &Settings, tell: &dyn Fn(&str)) -> anyhow::Result<Report> {
-    tell("making an installation");
+    tell("creating an installation");
     let installation = Installation::make(settings).await?;
     tell("starting the server");
     let mut server = ServerProcess::start(&installation).await?;
@@ -92,9 +95,9 @@ async fn measure(
     let mut tally = Tally::default();
     let drain = Duration::from_secs(settings.drain_s);
     if settings.preload > 0 {
-        tell(&format!("making {} payments beforehand", settings.preload));
+        tell(&format!("preloading {} payments", settings.preload));
         tally.absorb_unmeasured(crowd.run(Until::Pairs(settings.preload), Pace::Closed).await?);
-        tell("letting them settle");
+        tell("waiting for settlement");
         drained(installation, Instant::now() + drain).await?;
     }
     let opens = Instant::now() + Duration::from_secs(settings.warm_up_s);
@@ -111,13 +114,13 @@ async fn measure(
     let (driven, watched) = tokio::join!(load, watch);
     tally.absorb(driven?);
     let (before, after) = watched?;
-    tell("letting the rest settle");
+    tell("waiting for the remaining payments to settle");
     let drain_began = Instant::now();
     let left = drained(installation, drain_began + drain).await?;
     Ok((Meter { before, after, drain: drain_began.elapsed(), left }, tally))
 }
 
-/// How much is accepted and not yet at its end, and what the server says of its batches.
+/// The number of accepted payments, the backlog, and the server's batch sizes.
 async fn moment(installation: &Installation, server: &ServerProcess, crowd: &Crowd) -> anyhow::Result<Moment> {
     let accepted = crowd.accepted();
     let backlog = installation.backlog().await?;
@@ -125,7 +128,7 @@ async fn moment(installation: &Installation, server: &ServerProcess, crowd: &Cro
     Ok(Moment { at: Instant::now(), accepted, backlog, batches })
 }
 
-/// Waits until every payment is at its end; how many are not at `deadline`.
+/// Waits until every payment is complete; returns how many are not at `deadline`.
 async fn drained(installation: &Installation, deadline: Instant) -> anyhow::Result<u64> {
     loop {
         let left = installation.backlog().await?;

@@ -1,4 +1,5 @@
-//! The clients: each holds one connection and makes one pair after the other, every request signed anew.
+//! The clients: each has one connection and sends one pair after the other, every request with a
+//! new signature.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,55 +22,56 @@ use service::clock::WallClock;
 
 /// `exp − iat` of every token.
 const TOKEN_LIFETIME_S: i64 = 60;
-/// A request without an answer for this long is given up.
+/// Timeout of a request.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// Pause after an answer that is no 200, so that a failing server is not hammered by a spinning client.
+/// Pause after an answer other than 200, so that a client does not hammer a failing server.
 const ERROR_PAUSE: Duration = Duration::from_millis(20);
-/// Every so many accepted payments one is remembered, to be compared with its row.
+/// One in this many accepted payments is kept as a sample, to be compared with its row.
 const SAMPLE_EVERY: u64 = 251;
-/// Accepted payments that a client remembers.
+/// Maximum number of samples per client.
 const SAMPLES_MAX: usize = 64;
 
 /// When the clients stop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Until {
-    /// After so many pairs in all.
+    /// After this many pairs in total.
     Pairs(u64),
-    /// At `closes`; what ends from `opens` on is measured.
+    /// At `closes`; pairs that end from `opens` on are measured.
     Window { opens: Instant, closes: Instant },
 }
 
-/// When a pair begins.
+/// When a pair starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Pace {
     /// As soon as the client's last one has ended.
     Closed,
-    /// So many per second over all clients, whether or not the last one has ended: waiting counts as latency.
+    /// This many per second over all clients, regardless of earlier ones: waiting counts as
+    /// latency.
     PerSecond(u64),
 }
 
-/// A payment as it was answered.
+/// A payment as answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Which of the installation's tenants.
+    /// Index of the tenant.
     pub(super) tenant: usize,
     pub(super) id: String,
     pub(super) amount: String,
     pub(super) external_id: String,
 }
 
-/// What the clients saw.
+/// The clients' results.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// Microseconds from the beginning of a quote to the answer of its payment.
+    /// Microseconds from the start of a quote to the answer of its payment.
     pub(super) pairs: Histogram<u64>,
-    /// Microseconds of the POST of the payment alone.
+    /// Microseconds of the payment's POST alone.
     pub(super) payments: Histogram<u64>,
-    /// Payments that were answered 200, measured or not.
+    /// Payments answered with 200, measured or not.
     pub(super) accepted: u64,
-    /// Payments of which nobody knows from the answer whether they were made.
+    /// Payments whose outcome the answer leaves unknown.
     pub(super) unclear: u64,
-    /// Everything that was no 200, by kind.
+    /// Answers other than 200, by kind.
     pub(super) errors: BTreeMap<String, u64>,
     pub(super) samples: Vec<Sample>,
 }
@@ -88,14 +90,14 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Adds another client's, or another phase's.
+    /// Adds the results of another client or phase.
     pub(super) fn absorb(&mut self, other: Tally) {
         self.pairs += &other.pairs;
         self.payments += &other.payments;
         self.absorb_unmeasured(other);
     }
 
-    /// Adds a phase that is not measured: its payments must be there all the same.
+    /// Adds a phase that is not measured: its payments must exist nevertheless.
     pub(super) fn absorb_unmeasured(&mut self, other: Tally) {
         self.accepted += other.accepted;
         self.unclear += other.unclear;
@@ -110,7 +112,7 @@ impl Tally {
     }
 }
 
-/// What all clients share.
+/// State shared by all clients.
 struct Shared {
     address: SocketAddr,
     orders: Orders,
@@ -125,7 +127,7 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// Clients of the server at `address`.
+    /// Creates clients for the server at `address`.
     pub(super) fn new(settings: &Settings, installation: &Installation, address: SocketAddr) -> Crowd {
         let url = format!("http://{address}");
         let minter = |key: &service::tenancy::IssuedKey| {
@@ -140,12 +142,11 @@ impl Crowd {
         Crowd { shared: Arc::new(shared), clients: settings.clients }
     }
 
-    /// Payments that were answered 200 so far.
+    /// Payments answered with 200 so far.
     pub(super) fn accepted(&self) -> u64 {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
-    /// Lets every client work.
     pub(super) async fn run(&self, until: Until, pace: Pace) -> anyhow::Result<Tally> {
         let began = Instant::now();
         let mut clients = JoinSet::new();
@@ -170,7 +171,7 @@ impl Crowd {
     }
 }
 
-/// When the pairs of one client begin.
+/// When one client's pairs start.
 #[derive(Clone, Copy)]
 struct Schedule {
     pace: Pace,
@@ -179,7 +180,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    /// When the `nth` pair of client `number` is due; `None` where it begins when the client is free.
+    /// When pair `nth` of client `number` is due; `None` if it starts when the client is free.
     fn due(&self, number: usize, nth: u64) -> Option<Instant> {
         let Pace::PerSecond(rate) = self.pace else { return None };
         let place = nth.saturating_mul(self.clients as u64).saturating_add(number as u64);
@@ -198,12 +199,12 @@ struct Client {
     tally: Tally,
 }
 
-/// How a pair went wrong.
+/// Why a pair failed.
 struct Failed {
     kind: String,
     /// Whether a payment may have been made.
     unclear: bool,
-    /// Whether the connection is of no more use.
+    /// Whether the connection is no longer usable.
     broken: bool,
 }
 
@@ -238,7 +239,7 @@ impl Client {
         if let Until::Window { opens, closes } = until
             && (opens..=closes).contains(&now)
         {
-            // Beyond the bounds a latency counts as the largest.
+            // A latency beyond the bounds counts as the maximum.
             self.tally.pairs.saturating_record(micros(now - began));
             self.tally.payments.saturating_record(micros(payment));
         }
@@ -253,7 +254,7 @@ impl Client {
         tokio::time::sleep(ERROR_PAUSE).await;
     }
 
-    /// One quote and its payment; how long the payment took.
+    /// Sends one quote and its payment; returns how long the payment took.
     async fn pair(&mut self) -> Result<Duration, Failed> {
         let shared = self.shared.clone();
         let chosen = shared.orders.quote(&mut self.numbers, &mut self.body);
@@ -286,7 +287,7 @@ impl Client {
         self.tally.accepted += 1;
     }
 
-    /// Signs the body and sends it.
+    /// Signs and sends a body.
     async fn post(&mut self, path: &str) -> Result<super::wire::Answer<'_>, WireError> {
         let grant = Grant { body: Some(&self.body), ..Grant::new(WallClock.now(), TOKEN_LIFETIME_S) };
         let token = self.shared.minters[self.tenant].token(grant);
@@ -298,7 +299,7 @@ impl Client {
     }
 }
 
-/// The part of client `number` in `all` pairs.
+/// The share of client `number` in `all` pairs.
 fn share(all: u64, clients: usize, number: usize) -> u64 {
     let clients = clients.max(1) as u64;
     all / clients + u64::from((number as u64) < all % clients)
@@ -316,10 +317,10 @@ fn broken(what: &str, error: &WireError, unclear: bool) -> Failed {
     Failed { kind, unclear, broken: true }
 }
 
-/// An answer that is no 200 (or a 200 that is no answer of ours).
+/// An answer other than 200 (or an invalid 200).
 fn refused(what: &str, status: u16, body: &[u8]) -> Failed {
     let code = field(body, "code").or_else(|| field(body, "type")).unwrap_or("no code");
-    // After 5xx a payment may have been made, and a 200 that does not read says that it was.
+    // After 5xx a payment may have been made, and an unreadable 200 means that it was.
     let unclear = what == "payment" && (status >= 500 || status == 200);
     Failed { kind: format!("{what}: {status} {code}"), unclear, broken: false }
 }

@@ -1,5 +1,5 @@
-//! The bodies of requests: valid orders to every country, with changing amounts, accounts and ids. What does not change
-//! is written once.
+//! Request bodies: valid orders to every country, with varying amounts, accounts and ids. Constant
+//! parts are written once.
 
 use std::io::Write as _;
 
@@ -14,9 +14,10 @@ use uuid::Uuid;
 
 /// The base currency of every pair.
 const CURRENCY: Currency = Currency::Aed;
-/// Base amounts, in minor units: every country's instant rail takes what they come to.
+/// Base amounts in minor units: every country's instant rail accepts the result.
 const AMOUNT_MINOR: std::ops::Range<u64> = 5_000..200_000;
-/// Accounts of each country that are paid, by the last four digits; the sandbox gives those below 9 a meaning.
+/// Last four digits of each country's beneficiary accounts; the sandbox gives those below 9 a
+/// meaning.
 const ENDINGS: std::ops::Range<u32> = 1_000..1_064;
 
 /// Numbers that need not be unpredictable, only different (xorshift64*, Vigna 2016).
@@ -24,11 +25,11 @@ const ENDINGS: std::ops::Range<u32> = 1_000..1_064;
 pub(super) struct Numbers(u64);
 
 impl Numbers {
-    /// A sequence that no other run has.
+    /// A sequence that differs from every other run's.
     pub(super) fn fresh() -> anyhow::Result<Numbers> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|error| anyhow::anyhow!("random numbers: {error}")).context("seed")?;
-        // The one state that the sequence never leaves.
+        // Zero is the one state that the sequence never leaves.
         Ok(Numbers(u64::from_ne_bytes(seed).max(1)))
     }
 
@@ -45,14 +46,13 @@ impl Numbers {
     }
 }
 
-/// One account of one country: an order without what changes.
+/// One account of one country: an order without its varying parts.
 struct Template {
     country: Country,
     /// The members between `amount` and `external_id`, with the comma before them.
     middle: String,
 }
 
-/// Makes bodies.
 pub(super) struct Orders {
     templates: Vec<Template>,
 }
@@ -64,7 +64,8 @@ impl Orders {
         Orders { templates: countries.iter().flat_map(to).collect() }
     }
 
-    /// Chooses an account, and writes the body of a quote to its country. The order is to be to the same account.
+    /// Selects an account and writes the body of a quote to its country. The payment must use the
+    /// same account.
     pub(super) fn quote(&self, numbers: &mut Numbers, out: &mut Vec<u8>) -> usize {
         let chosen = numbers.index(self.templates.len());
         let amount = AMOUNT_MINOR.start + numbers.next() % (AMOUNT_MINOR.end - AMOUNT_MINOR.start);
@@ -78,7 +79,7 @@ impl Orders {
         chosen
     }
 
-    /// Writes the body of the payment to a chosen account.
+    /// Writes the body of the payment to the selected account.
     pub(super) fn payment(&self, chosen: usize, quote: &str, amount: &str, external_id: &str, out: &mut Vec<u8>) {
         let Template { country, middle } = &self.templates[chosen];
         out.clear();
@@ -88,16 +89,15 @@ impl Orders {
             country.alpha3(),
             CURRENCY.code()
         );
-        debug_assert!(written.is_ok(), "a vector takes everything");
+        debug_assert!(written.is_ok(), "writing to a vector never fails");
     }
 }
 
-/// A random external id.
 pub(super) fn external_id(numbers: &mut Numbers, out: &mut String) {
     use std::fmt::Write as _;
     out.clear();
     let written = write!(out, "b{:016x}{:016x}", numbers.next(), numbers.next());
-    debug_assert!(written.is_ok(), "a string takes everything");
+    debug_assert!(written.is_ok(), "writing to a string never fails");
 }
 
 fn template(country: Country, ending: u32) -> Template {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_body_is_a_request_of_the_service() {
+    fn every_body_is_a_valid_request() {
         let orders = Orders::to(&Country::ALL);
         let (mut numbers, mut body, mut id) = (Numbers(7), Vec::new(), String::new());
         let mut countries = std::collections::BTreeSet::new();

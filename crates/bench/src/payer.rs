@@ -1,5 +1,6 @@
-//! Pays links in blocks of a size: everything is signed and handed to the chain beforehand, but of each block the
-//! transaction with its first nonce is held back. Handing that over puts the whole block into the chain's next one.
+//! Pays links in blocks of a given size: everything is signed and sent to the chain in advance,
+//! except for the transaction with each block's first nonce. Sending that one puts the whole block
+//! into the chain's next block.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,19 +12,19 @@ use domain::ports::Chain;
 use super::inside::{AMOUNT_MINOR, COIN, Link};
 use service::chain::ChainSide;
 
-/// Longest wait for a block.
+/// Maximum wait for a block.
 const MINED_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Payments that are signed and not yet in the chain.
 pub(super) struct Payer {
     chain: Arc<dyn Chain>,
-    /// Of each block what is held back, and its last transaction.
+    /// For each block, the withheld transaction and the last one.
     blocks: Vec<(Signed, TxHash)>,
 }
 
 impl Payer {
-    /// Signs a payment of every link, and hands over what need not be held back.
+    /// Signs a payment for every link, and sends all but the withheld ones.
     pub(super) async fn prepare(side: &ChainSide, links: &[Link], per_block: usize) -> anyhow::Result<Payer> {
         let faucet = side.faucet.as_ref().context("the sandbox's own tokens are not on this chain")?;
         let minor = u64::try_from(AMOUNT_MINOR)?;
@@ -40,7 +41,8 @@ impl Payer {
         Ok(Payer { chain: side.chain.clone(), blocks })
     }
 
-    /// Pays block after block, each once the one before it is in the chain; when each of them was seen there.
+    /// Pays block after block, each once its predecessor is in the chain; returns when each was
+    /// seen there.
     pub(super) async fn pay(&self) -> anyhow::Result<Vec<Instant>> {
         let mut mined = Vec::with_capacity(self.blocks.len());
         for (first, last) in &self.blocks {

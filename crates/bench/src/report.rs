@@ -1,4 +1,4 @@
-//! What a run of `bench payments` found, for people and for programs.
+//! The report of `bench payments`, as text and as JSON.
 
 use std::time::{Duration, Instant};
 
@@ -11,28 +11,28 @@ use super::exposition::Sizes;
 use super::figures::{Quantiles, ms, per_second, plain, whole, yes};
 use super::load::Tally;
 
-/// The server and its store at one instant.
+/// State of the server and its store at one instant.
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
     pub(super) at: Instant,
-    /// Payments answered 200 so far.
+    /// Payments answered with 200 so far.
     pub(super) accepted: u64,
-    /// Payments that are not at their end.
+    /// Payments that are not complete.
     pub(super) backlog: u64,
     /// Commands per batch so far.
     pub(super) batches: Sizes,
 }
 
-/// What was read beside the clients.
+/// Readings taken outside of the clients.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    /// When measuring began.
+    /// At the start of measuring.
     pub(super) before: Moment,
-    /// When measuring ended.
+    /// At the end of measuring.
     pub(super) after: Moment,
-    /// How long the rest took to settle.
+    /// How long the remaining payments took to settle.
     pub(super) drain: Duration,
-    /// Payments that were not at their end even then.
+    /// Payments that were still not complete then.
     pub(super) left: u64,
 }
 
@@ -67,7 +67,7 @@ impl Report {
         checks: Checks,
     ) -> Report {
         let batches = meter.after.batches.since(&meter.before.batches);
-        // What is accepted and has no job any more is at its end.
+        // An accepted payment without a job is complete.
         let ended = |moment: &Moment| moment.accepted.saturating_sub(moment.backlog);
         let settled = ended(&meter.after).saturating_sub(ended(&meter.before));
         Report {
@@ -91,19 +91,19 @@ impl Report {
         }
     }
 
-    /// Why the run proves nothing, if it does not.
+    /// Why the run is invalid, if it is.
     pub fn failure(&self) -> Option<String> {
         let Checks { answered, unclear, rows, .. } = self.checks;
         if !self.checks.agree() {
             let differing = self.checks.differing.join("; ");
             return Some(format!(
-                "answers and rows do not agree: {answered} accepted, {unclear} unclear, {rows} in the store {differing}"
+                "answers and rows differ: {answered} accepted, {unclear} unclear, {rows} in the store {differing}"
             ));
         }
         if !self.checks.balanced() {
             return Some(format!("the ledger does not balance: {}", self.checks.book_faults.join("; ")));
         }
-        (self.pairs == 0).then(|| format!("not one pair was completed: {:?}", self.errors))
+        (self.pairs == 0).then(|| format!("no pair was completed: {:?}", self.errors))
     }
 
     fn payments_per_s(&self) -> Decimal {
@@ -152,7 +152,7 @@ impl Report {
         })
     }
 
-    /// Names and values for people.
+    /// Names and values for display.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let errors = self.errors.iter().map(|(kind, count)| format!("{count} x {kind}")).collect::<Vec<_>>().join("; ");
         let loop_kind = self.open_loop.map_or("closed loop".to_owned(), |rate| format!("open loop, {rate} pairs/s"));

@@ -1,4 +1,5 @@
-//! The server under measurement: this program's own binary as a child process, stopped with it in every case.
+//! The server under test: this program's own binary as a child process, which is always stopped
+//! with it.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
@@ -14,18 +15,17 @@ use tokio::sync::oneshot;
 use super::installation::Installation;
 use super::wire::Connection;
 
-/// Longest wait for the server to be ready.
+/// Maximum wait for the server to be ready.
 const START_MAX: Duration = Duration::from_secs(60);
-/// Longest wait for the server to end after SIGTERM; its own drain takes less.
+/// Maximum wait for the server to exit after SIGTERM; its own drain takes less.
 const STOP_MAX: Duration = Duration::from_secs(60);
-/// How often a state of the process is looked at.
+/// Poll interval of the process state.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Log lines that are kept to be told when something goes wrong.
+/// Number of last log lines shown with an error.
 const LAST_LINES: usize = 10;
 
 type Lines = Arc<Mutex<VecDeque<String>>>;
 
-/// A running server.
 pub(super) struct ServerProcess {
     child: Child,
     last_lines: Lines,
@@ -49,11 +49,11 @@ impl ServerProcess {
         let last_lines = Lines::default();
         let lines = last_lines.clone();
         std::thread::spawn(move || follow(stderr, &lines, found));
-        // From here on the child is ended however this function ends.
+        // From here on the child is killed however this function ends.
         let mut server = ServerProcess { child, last_lines, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         server.address = match tokio::time::timeout(START_MAX, address).await {
             Ok(Ok(address)) => address,
-            Ok(Err(_)) => anyhow::bail!("the server ended while it started{}", server.last_words()),
+            Ok(Err(_)) => anyhow::bail!("the server exited during startup{}", server.last_words()),
             Err(_) => anyhow::bail!("the server did not start within {} s{}", START_MAX.as_secs(), server.last_words()),
         };
         server.ready().await?;
@@ -85,24 +85,24 @@ impl ServerProcess {
         Ok((answer.status, String::from_utf8_lossy(answer.body).into_owned()))
     }
 
-    /// Ends it as an operator would, and waits.
+    /// Stops it as an operator would, and waits.
     pub(super) async fn stop(&mut self) -> anyhow::Result<()> {
         if let Some(status) = self.child.try_wait()? {
-            anyhow::bail!("the server had ended by itself: {status}");
+            anyhow::bail!("the server exited unexpectedly: {status}");
         }
         kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot stop the server")?;
         let deadline = Instant::now() + STOP_MAX;
         loop {
             match self.child.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
-                Some(status) => anyhow::bail!("the server ended with {status}"),
-                None if Instant::now() >= deadline => anyhow::bail!("the server did not end after SIGTERM"),
+                Some(status) => anyhow::bail!("the server exited with {status}"),
+                None if Instant::now() >= deadline => anyhow::bail!("the server did not exit after SIGTERM"),
                 None => tokio::time::sleep(LOOK_EVERY).await,
             }
         }
     }
 
-    /// The end of the server's log, to be told with an error.
+    /// The last log lines, shown with an error.
     pub(super) fn last_words(&self) -> String {
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
@@ -115,7 +115,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // Fails only where it has ended already, as it should have.
+        // Fails only if it has exited already, as it should have.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -128,7 +128,7 @@ fn follow(stderr: ChildStderr, lines: &Lines, found: oneshot::Sender<SocketAddr>
         if let Some(address) = address_in(&line)
             && let Some(found) = found.take()
         {
-            // Nobody waits any more where the start took too long; the process is ended then.
+            // The receiver is gone if the start timed out; the process is killed then.
             let _late = found.send(address);
         }
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,7 +139,7 @@ fn follow(stderr: ChildStderr, lines: &Lines, found: oneshot::Sender<SocketAddr>
     }
 }
 
-/// The address of the log line that says that the server serves.
+/// The address in the log line that reports that the server is listening.
 fn address_in(line: &str) -> Option<SocketAddr> {
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     (line["message"] == "serving").then(|| line["address"].as_str()?.parse().ok()).flatten()
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_is_found_in_the_line_that_tells_it() {
+    fn the_address_is_found_in_its_log_line() {
         let line = r#"{"level":"INFO","message":"serving","address":"127.0.0.1:4711","role":"All"}"#;
         assert_eq!(address_in(line), Some(SocketAddr::from(([127, 0, 0, 1], 4711))));
         for other in ["serving", r#"{"message":"draining","address":"127.0.0.1:4711"}"#, r#"{"message":"serving"}"#] {

@@ -1,5 +1,6 @@
-//! HTTP/1.1 by hand over one kept-alive connection: a request is one write, an answer one read as a rule. General HTTP
-//! clients cost as much per request as the server under measurement; this knows only what that server answers.
+//! Minimal HTTP/1.1 over one persistent connection: a request is one write, an answer usually one
+//! read. General HTTP clients cost as much per request as the server under test; this one knows
+//! only that server's answers.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -7,32 +8,30 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Larger answers than this are none of ours.
+/// Maximum size of an answer.
 const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Why there is no answer.
+/// Why no answer was received.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
-    /// The connection could not be made, or broke.
+    /// The connection could not be opened, or broke.
     #[error("connection: {0}")]
     Connection(#[from] std::io::Error),
     /// The server closed it in the middle of an answer.
     #[error("the connection was closed before the answer was complete")]
     Closed,
-    /// Not an answer that this server would give.
+    /// An answer that this server would not send.
     #[error("an answer that is not HTTP/1.1 with a content-length")]
     Malformed,
 }
 
-/// One answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer<'a> {
     pub(super) status: u16,
     pub(super) body: &'a [u8],
 }
 
-/// One connection.
 pub(super) struct Connection {
     stream: TcpStream,
     host: String,
@@ -41,7 +40,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects.
     pub(super) async fn open(address: SocketAddr) -> Result<Connection, WireError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -102,7 +100,7 @@ struct Head {
     total: usize,
 }
 
-/// The head of an answer; `None` while it is not complete.
+/// The head of an answer; `None` while it is incomplete.
 fn head_of(answer: &[u8]) -> Result<Option<Head>, WireError> {
     let Some(end) = answer.windows(HEAD_END.len()).position(|bytes| bytes == HEAD_END) else {
         return if answer.len() < ANSWER_MAX_BYTES { Ok(None) } else { Err(WireError::Malformed) };
@@ -120,7 +118,7 @@ fn head_of(answer: &[u8]) -> Result<Option<Head>, WireError> {
     Ok(Some(Head { status, body_at, total: body_at + length }))
 }
 
-/// The text between `"name":"` and the next quote in an answer, or the number behind `"name":`.
+/// The text between `"name":"` and the next quote in an answer, or the number after `"name":`.
 pub(super) fn field<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
     let body = std::str::from_utf8(body).ok()?;
     let (at, _) = body
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_others_are_refused() {
+    fn unsupported_answers_are_refused() {
         for answer in [
             "HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",

@@ -1,4 +1,4 @@
-//! The options of every command that acts through the API as a user, and what those commands share.
+//! Options and helpers of the commands that call the API as a user.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ pub use client::segment;
 use client::{Client, ClientError, Credentials, DataDir, GivenCredentials};
 use config::Secret;
 
-/// How often in a row the service may say that it was asked too often.
+/// Consecutive rate-limit answers that are tolerated.
 const RATE_WAITS_MAX: u32 = 5;
-/// How long is waited then, at least and at most: its windows last a minute.
+/// Minimum and maximum wait after a rate-limit answer: windows last a minute.
 const RATE_WAIT_MIN: Duration = Duration::from_secs(1);
 const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
 
@@ -25,22 +25,22 @@ const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection (default: the running sandbox)")]
 pub struct ApiArgs {
-    /// The API URL; tokens are made for it
+    /// API URL; also the audience of tokens
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
-    /// The access key
+    /// Access key
     #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     access_key: Option<String>,
-    /// The secret key (better: --secret-key-file or the variable; other users can see arguments)
+    /// Secret key (better: --secret-key-file or the variable; other users can see arguments)
     #[arg(long, env = "CORRIDOR_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
     secret_key: Option<String>,
-    /// A file that holds the secret key
+    /// File with the secret key
     #[arg(long, env = "CORRIDOR_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "secret_key")]
     secret_key_file: Option<PathBuf>,
 }
 
 impl ApiArgs {
-    /// What was given, as the client takes it.
+    /// The given options as the client's credentials.
     pub fn given(&self) -> Result<GivenCredentials, Failure> {
         given(&self.base_url, &self.access_key, &self.secret_key, &self.secret_key_file)
     }
@@ -60,16 +60,17 @@ impl ApiArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection to the wallet service (default: the running sandbox)")]
 pub struct WalletApiArgs {
-    /// The wallet API's URL; tokens are made for it
+    /// Wallet API URL; also the audience of tokens
     #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
     wallet_base_url: Option<String>,
-    /// The wallet access key
+    /// Wallet access key
     #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_access_key: Option<String>,
-    /// The wallet secret key (better: --wallet-secret-key-file or the variable; other users can see arguments)
+    /// Wallet secret key (better: --wallet-secret-key-file or the variable; other users can see
+    /// arguments)
     #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_secret_key: Option<String>,
-    /// A file that holds the wallet secret key
+    /// File with the wallet secret key
     #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "wallet_secret_key")]
     wallet_secret_key_file: Option<PathBuf>,
 }
@@ -87,7 +88,7 @@ impl WalletApiArgs {
     }
 }
 
-/// What was given; empty is not given.
+/// The option's value; an empty one counts as not given.
 fn given(
     base_url: &Option<String>,
     access_key: &Option<String>,
@@ -111,24 +112,24 @@ fn given(
     })
 }
 
-/// Reads `--country`: alpha-3, in either case.
+/// Parses `--country`: alpha-3, case-insensitive.
 pub fn country(text: &str) -> Result<Country, String> {
     let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
     Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
 }
 
-/// Runs a command that waits for the network, on this thread.
+/// Runs a network command on this thread.
 pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Usage(format!("async runtime: {error}")))?;
-    // A box: the runtime's code is compiled once for each kind of result, not anew for each command.
+    // Boxed, so that the runtime's code is compiled once per result type and not per command.
     let work: Pin<Box<dyn Future<Output = Result<T, Failure>> + '_>> = Box::pin(work);
     runtime.block_on(work)
 }
 
-/// Asks again, when the service says that it may be, where it was asked too often.
+/// Repeats a call that was rate limited, as long as the answer allows it.
 pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
     for _ in 0..RATE_WAITS_MAX {
         let error = match ask().await {
@@ -137,14 +138,15 @@ pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) 
         };
         let Some(wait) = error.retry_after() else { return Err(error) };
         let wait = wait.clamp(RATE_WAIT_MIN, RATE_WAIT_MAX);
-        output::remark(&format!("the service asks to wait {} s", wait.as_secs()));
+        output::remark(&format!("rate limited; retrying in {} s", wait.as_secs()));
         tokio::time::sleep(wait).await;
     }
     ask().await
 }
 
-/// GETs a thing whose destination country is part of its address: from the country that was given, else from the
-/// seven in turn, because an id alone does not tell it. `missing` is the code that says "not in this country".
+/// GETs an object that is addressed by country: from the given country, else from all seven in
+/// turn, because an id alone does not reveal it. `missing` is the error code for "not in this
+/// country".
 pub async fn get_in_any_country(
     client: &Client,
     path: &str,
@@ -164,7 +166,7 @@ pub async fn get_in_any_country(
         }
     }
     match (refusal, given) {
-        // The service's own words are of one country; this was asked in all.
+        // The service's message names one country; all were searched.
         (Some(_), None) => {
             let all = Country::ALL.map(Country::alpha3).join(", ");
             Err(Failure::Refused(format!("not found in any country ({all}): {missing}")))

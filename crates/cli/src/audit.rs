@@ -1,4 +1,4 @@
-//! `corridor audit …`: who did what, and whether what is noted of it is what was noted. Opens the store itself.
+//! `corridor audit …`: searches the audit log and verifies its integrity. Opens the store itself.
 
 mod search;
 mod verify;
@@ -21,17 +21,19 @@ use verify::VerifyArgs;
 /// `audit …`
 #[derive(Subcommand, Debug)]
 pub enum AuditCommand {
-    /// List what people did, the newest first
+    /// Search the audit log, newest entries first
     Search(SearchArgs),
-    /// Recompute the chains of hashes and compare them with what was signed
+    /// Verify the hash chains against the signed checkpoints
     Verify(VerifyArgs),
-    /// Sign the ends of the chains now and write them outside
+    /// Sign the ends of the hash chains now and export them
     #[command(after_help = "Example:\n  corridor audit checkpoint
 
-A running service does so by itself (audit.checkpoint_every_s). Exit codes: 0 done, 1 a chain is broken.")]
+A running service does this automatically (audit.checkpoint_every_s). Exit codes: 0 success, 1 a chain is broken.")]
     Checkpoint(StoreArgs),
-    /// Print the public key that checkpoints are signed by
-    #[command(after_help = "Example:\n  corridor audit key\n\nKeep it where nobody can change it who can write here.")]
+    /// Print the public key of the checkpoint signatures
+    #[command(
+        after_help = "Example:\n  corridor audit key\n\nKeep it outside this system, where its administrators cannot change it."
+    )]
     Key(StoreArgs),
 }
 
@@ -66,7 +68,7 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
     let Round { signed, broken } = signed.map_err(Failure::unavailable)?;
     let names = verify::names(&opened).await?;
     match context.output {
-        Output::Table if signed.is_empty() => output::remark("nothing was added since the newest checkpoints"),
+        Output::Table if signed.is_empty() => output::remark("no entries since the latest checkpoints"),
         Output::Table => {
             let row = |it: &Checkpoint| vec![names.of(it.tenant), it.seq.to_string(), it.at.to_string()];
             output::rows(&["chain", "entry", "signed"], signed.iter().map(row).collect())?;
@@ -77,7 +79,7 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
             }
         }
     }
-    output::remark(&format!("they lie in {}", notary.file().display()));
+    output::remark(&format!("written to {}", notary.file().display()));
     match &broken[..] {
         [] => Ok(()),
         [(tenant, fault), ..] => {

@@ -1,4 +1,4 @@
-//! `corridor bench …`: measures this program on this machine, with a server and a database of its own.
+//! `corridor bench …`: benchmarks this program with a server and a database of its own.
 
 use clap::{Args, Subcommand};
 use domain::country::Country;
@@ -13,51 +13,51 @@ mod wallets;
 
 use self::wallets::{DepositsArgs, WebhooksArgs};
 
-/// How often the progress line moves.
+/// Update interval of the progress line.
 const TICK: std::time::Duration = std::time::Duration::from_millis(120);
 
 /// `bench …`
 #[derive(Subcommand, Debug)]
 pub enum BenchCommand {
-    /// Signed quote + payment pairs over HTTP
+    /// Benchmark signed quote and payment pairs over HTTP
     Payments(PaymentsArgs),
-    /// Deposits on the built-in chain: credited, screened and released
+    /// Benchmark deposits on the built-in chain: credited, screened and released
     Deposits(DepositsArgs),
-    /// Webhooks to a receiver that verifies their signatures
+    /// Benchmark webhooks to an endpoint that verifies signatures
     Webhooks(WebhooksArgs),
 }
 
 /// Options of `bench payments`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
-    The server that is measured is started, and stopped, by this command; it shares the machine with the load.\n\
-    Exit code 1 if answers, rows and ledger do not agree at the end.")]
+    This command starts and stops the measured server, which shares the machine with the load.\n\
+    Exit code 1 if answers, rows and ledger disagree at the end.")]
 pub struct PaymentsArgs {
-    /// Connections, each with one pair under way
+    /// Connections, each with one pair in flight
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     clients: u32,
-    /// How long is measured
+    /// Duration of the measurement
     #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
-    /// Tenants with one prefund account each; clients are dealt out to them
+    /// Tenants, each with one prefund account; clients are spread over them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     tenants: u32,
-    /// Payments made and settled beforehand
+    /// Payments to create and settle beforehand
     #[arg(long, default_value_t = 0, value_name = "N")]
     preload: u64,
-    /// Begin so many pairs per second, whether or not earlier ones have ended [default: as fast as they end]
+    /// Start this many pairs per second, regardless of completion [default: closed loop]
     #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     open_loop: Option<u64>,
-    /// Pay into this country only [default: all seven in turn]
+    /// Destination country [default: all seven in turn]
     #[arg(long, value_name = "CCC", value_parser = country)]
     country: Option<Country>,
-    /// An empty PostgreSQL database; it is not emptied afterwards [default: SQLite in a temporary directory]
+    /// Empty PostgreSQL database; not emptied afterwards [default: SQLite in a temporary directory]
     #[arg(long, value_name = "URL")]
     database_url: Option<String>,
-    /// Longest wait for accepted payments to settle
+    /// Timeout for accepted payments to settle
     #[arg(long, default_value_t = 60, value_name = "S")]
     drain: u64,
-    /// Seconds of load before anything is measured
+    /// Seconds of load before the measurement
     #[arg(long, default_value_t = 2, value_name = "S", hide = true)]
     warmup: u64,
 }
@@ -98,11 +98,11 @@ pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
     failure.map_or(Ok(()), |failure| Err(Failure::Refused(failure)))
 }
 
-/// A report, whatever was measured.
+/// A benchmark's report.
 struct Found {
     json: Vec<u8>,
     rows: Vec<(&'static str, String)>,
-    /// Why the run proves nothing, if it does not.
+    /// Why the run is invalid, if it is.
     failure: Option<String>,
 }
 
@@ -111,8 +111,8 @@ fn payments(settings: &Settings) -> anyhow::Result<Found> {
     Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
 }
 
-/// Runs a bench on one thread and shows what it does: all that drives the load needs a fraction of a core, and the rest
-/// belongs to the server.
+/// Runs a benchmark on one thread and shows its progress: generating the load needs a fraction of a
+/// core and the rest belongs to the server.
 fn with_progress<T>(bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let progress = if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     progress.enable_steady_tick(TICK);

@@ -1,5 +1,5 @@
-//! `corridor chain …`: the chain as the watcher has taken it in. The running service reads blocks again, because only it can
-//! ask the chain; this asks it to through the store, and waits for what came of it.
+//! `corridor chain …`: rescans blocks. Only the running service can query the chain, so this
+//! command requests a rescan through the store and waits for its report.
 
 use clap::{Args, Subcommand};
 use domain::chain::{Address, TxHash};
@@ -18,15 +18,15 @@ use super::store_commands::open;
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
 
-/// How often the store is asked for the report.
+/// Poll interval for the report.
 const LOOK_EVERY: Span = Span::millis(200);
-/// A wish that another one has undone is made again after so long.
+/// Delay before a request that another one overwrote is repeated.
 const ASK_AGAIN: Span = Span::secs(2);
 
 /// `chain …`
 #[derive(Subcommand, Debug)]
 pub enum ChainCommand {
-    /// Read blocks again and book payments that a node had left out
+    /// Rescan blocks and book payments that a node had omitted
     Rescan(RescanArgs),
 }
 
@@ -37,25 +37,25 @@ pub enum ChainCommand {
   corridor chain rescan --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72
   corridor chain rescan --from 23480000 --to 23481000 --output json
 
---tx reads the block again that has this transaction, --address every block in which a node knows a payment to this escrow
-or wallet, --from and --to a range of blocks, both included. What is found is a deposit like any other: it counts when it
-is deep enough and a second node confirms it.
+--tx rescans the block of this transaction, --address every block with a known payment to this escrow or wallet, --from
+and --to an inclusive range of blocks. A payment found this way is a deposit like any other: it counts when it is deep
+enough and a second node confirms it.
 
-Exit codes: 0 looked through, 1 nothing to look through, 3 no service answered in time.")]
+Exit codes: 0 rescanned, 1 nothing to rescan, 3 no service answered in time.")]
 pub struct RescanArgs {
-    /// A transaction that is said to have paid
+    /// Hash of a transaction that reportedly paid
     #[arg(long, value_name = "HASH", value_parser = tx, conflicts_with_all = ["address", "from"])]
     tx: Option<TxHash>,
-    /// The escrow of a payment request, or a wallet
+    /// Address of a payment request's escrow, or of a wallet
     #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "from")]
     address: Option<Address>,
-    /// The first block of a range
+    /// First block of the range
     #[arg(long, value_name = "BLOCK", requires = "to", required_unless_present_any = ["tx", "address"])]
     from: Option<u64>,
-    /// The last block of the range
+    /// Last block of the range
     #[arg(long, value_name = "BLOCK", requires = "from")]
     to: Option<u64>,
-    /// How long to wait for the service
+    /// Seconds to wait for the service
     #[arg(long, default_value_t = 120, value_name = "SECONDS")]
     timeout: u32,
     #[command(flatten)]
@@ -67,7 +67,7 @@ fn tx(text: &str) -> Result<TxHash, String> {
 }
 
 fn address(text: &str) -> Result<Address, String> {
-    Address::parse_checked(text).ok_or_else(|| "must be 0x and 40 hexadecimal digits, with a right checksum".to_owned())
+    Address::parse_checked(text).ok_or_else(|| "must be 0x and 40 hexadecimal digits, with a valid checksum".to_owned())
 }
 
 impl RescanArgs {
@@ -95,7 +95,7 @@ async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
     let Report { blocks, found, trouble, .. } = &report;
     match context.output {
         Output::Table if trouble.is_empty() => {
-            output::line(&format!("{blocks} blocks read again, {found} transfers found that had been left out"))?;
+            output::line(&format!("{blocks} blocks rescanned, {found} missing transfers found"))?;
         }
         Output::Table => {}
         Output::Json => output::json(&json!({
@@ -105,7 +105,7 @@ async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
     if trouble.is_empty() { Ok(()) } else { Err(Failure::Refused(trouble.clone())) }
 }
 
-/// The report of a wish, which is made again where another one has undone it.
+/// Requests a rescan, repeatedly if another request overwrites it, and waits for its report.
 async fn fulfilled(store: &Store, target: Target, within: Span) -> Result<Report, Failure> {
     let wish: Uuid = fresh_id(store);
     let until = WallClock.now() + within;
@@ -116,7 +116,7 @@ async fn fulfilled(store: &Store, target: Target, within: Span) -> Result<Report
         }
         let now = WallClock.now();
         if now >= until {
-            let message = "no service looked through the chain in time: is one running, and does its chain answer?";
+            let message = "no service rescanned the chain in time; check that one is running and its chain answers";
             return Err(Failure::Unavailable(message.to_owned()));
         }
         if asked.is_none_or(|asked| now - asked >= ASK_AGAIN) {

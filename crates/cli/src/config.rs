@@ -1,4 +1,5 @@
-//! `corridor config check|print|reference`, and the options of every command that reads the configuration.
+//! `corridor config check|print|reference`, and the options of commands that read the
+//! configuration.
 
 use std::path::PathBuf;
 
@@ -14,19 +15,20 @@ use config::{self, Config, Merged, REFERENCE, Sources};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct ConfigArgs {
-    /// The configuration file; `corridor config reference` prints every key
+    /// Configuration file; `corridor config reference` prints every key
     #[arg(long, env = "CORRIDOR_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One key of the configuration, repeatable: --set http.listen=0.0.0.0:8480
+    /// Set a configuration key, repeatable: --set http.listen=0.0.0.0:8480
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
-    /// store.url: sqlite:PATH or postgres://… (better in CORRIDOR_STORE__URL; other users can see arguments)
+    /// store.url: sqlite:PATH or postgres://… (better in CORRIDOR_STORE__URL; other users can see
+    /// arguments)
     #[arg(long, value_name = "URL")]
     database_url: Option<String>,
 }
 
 impl ConfigArgs {
-    /// All layers of this process, with `more` flags of the command on top.
+    /// All layers of this process, with the command's `more` flags on top.
     pub fn sources(&self, more: &[(&str, String)]) -> Sources {
         let mut overrides = self.set.clone();
         overrides.extend(self.database_url.iter().map(|url| ("store.url".to_owned(), url.clone())));
@@ -34,7 +36,7 @@ impl ConfigArgs {
         Sources::of_process(self.config.clone().filter(|path| !path.as_os_str().is_empty()), overrides)
     }
 
-    /// The checked configuration.
+    /// The validated configuration.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(Config::load(&self.sources(&[]))?)
     }
@@ -43,9 +45,9 @@ impl ConfigArgs {
 /// `config …`
 #[derive(Subcommand, Debug)]
 pub enum ConfigCommand {
-    /// Say whether the configuration is valid, and what production would refuse
+    /// Validate the configuration, including the rules of production
     Check(CheckArgs),
-    /// Print what all layers make together, secrets masked
+    /// Print the effective configuration, secrets masked
     Print(PrintArgs),
     /// Print every key with its default and meaning
     Reference(ReferenceArgs),

@@ -1,5 +1,5 @@
-//! `corridor customers …`: how well tenants' customers are known, for requests that do not say; written to the store
-//! directly and to the audit log.
+//! `corridor customers …`: customers' KYC levels, used for requests that carry none; written to the
+//! store and its audit log.
 
 use clap::{Args, Subcommand};
 use domain::wallet::{CUSTOMER_ID_MAX_CHARS, KycLevel};
@@ -16,20 +16,20 @@ use super::{Context, run_async};
 /// `customers …`
 #[derive(Subcommand, Debug)]
 pub enum CustomersCommand {
-    /// Say how well a customer is known
+    /// Set a customer's KYC level
     Set(SetArgs),
-    /// Show what is known of a customer
+    /// Show a customer's record
     Get(GetArgs),
-    /// List the customers of whom there is a record, by id
+    /// List the customers with a record, by id
     List(ListArgs),
 }
 
 /// A customer of a tenant.
 #[derive(Args, Debug)]
 struct CustomerArgs {
-    /// The tenant's tag
+    /// Tenant tag
     tenant: String,
-    /// The bank's own id of the customer
+    /// The bank's customer id
     #[arg(value_name = "CUSTOMER_ID", value_parser = customer_id)]
     customer_id: String,
     #[command(flatten)]
@@ -41,11 +41,11 @@ struct CustomerArgs {
 #[command(after_help = "Example:
   corridor customers set demobank CUST-117 --kyc-level ENHANCED --by ayesha --why 'passport seen at the branch'
 
-It holds for wallets that are asked for without a level from now on; a wallet keeps the level that it was made with.")]
+Applies to wallets that are provisioned without a level from now on; existing wallets keep their level.")]
 pub struct SetArgs {
     #[command(flatten)]
     customer: CustomerArgs,
-    /// How well the customer is known: BASIC, ENHANCED, COMPREHENSIVE
+    /// KYC level: BASIC, ENHANCED, COMPREHENSIVE
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     kyc_level: KycLevel,
     #[command(flatten)]
@@ -64,12 +64,12 @@ pub struct GetArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor customers list demobank --after CUST-117 --limit 100")]
 pub struct ListArgs {
-    /// The tenant's tag
+    /// Tenant tag
     tenant: String,
-    /// From behind this customer on
+    /// List customers after this id
     #[arg(long, value_name = "CUSTOMER_ID", default_value = "", hide_default_value = true)]
     after: String,
-    /// How many at most
+    /// Maximum number of results
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     limit: u16,
     #[command(flatten)]
@@ -102,7 +102,10 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&customer.tenant).await?;
     let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("{id} is {} where a request does not say; wallets keep their level", kyc_level.name()));
+    output::remark(&format!(
+        "{id} is {} by default for new requests; existing wallets keep their level",
+        kyc_level.name()
+    ));
     Ok(())
 }
 
@@ -110,7 +113,7 @@ async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let found = opened.store.customer(tenant.id, &args.customer_id).await.map_err(Failure::of_store)?;
-    let none = || Failure::Refused(format!("there is no record of {:?}: BASIC holds", args.customer_id));
+    let none = || Failure::Refused(format!("no record of {:?}; BASIC applies", args.customer_id));
     show(&[found.ok_or_else(none)?], context)
 }
 

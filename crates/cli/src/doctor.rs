@@ -1,7 +1,7 @@
-//! `corridor doctor`: what keeps this installation from working, and what to do about it.
+//! `corridor doctor`: finds what prevents this installation from working, and how to fix it.
 //!
-//! Looks, and changes nothing but for a probe file in the data directory that it removes again; it makes neither key nor
-//! database.
+//! Read-only apart from a probe file in the data directory, which it removes again. It creates
+//! neither keys nor a database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,21 +25,21 @@ use config::{self, Config, KeySource, StoreLocation};
 use service::clock::WallClock;
 use service::{chain, open_store, world};
 
-/// Less free disk than this is a fault, in bytes.
+/// Free disk space below this is an error, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
-/// Less free disk than this is a warning, in bytes.
+/// Free disk space below this is a warning, in bytes.
 const LOW_FREE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// Clocks further apart than this make tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
+/// Clock skew above this makes tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
 const MAX_SKEW_S: i64 = 60;
-/// Clocks further apart than this deserve a warning, in seconds.
+/// Clock skew above this is a warning, in seconds.
 const LOW_SKEW_S: i64 = 10;
-/// How long the service may take to answer, in seconds.
+/// Timeout for an answer of the service, in seconds.
 const TIMEOUT_S: u64 = 5;
 
 /// Options of `doctor`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  corridor doctor --output json\n\nExit code 1 if something is wrong; warnings are not."
+    after_help = "Example:\n  corridor doctor --output json\n\nExit code 1 if a check is wrong; warnings do not count."
 )]
 pub struct DoctorArgs {
     #[command(flatten)]
@@ -48,16 +48,16 @@ pub struct DoctorArgs {
     api: ApiArgs,
 }
 
-/// How a finding is to be taken.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// In order.
+    /// The check passed.
     Ok,
-    /// Works, but look at it.
+    /// It works but needs attention.
     Warning,
-    /// Does not work.
+    /// It does not work.
     Wrong,
-    /// Could not be looked at.
+    /// The check could not run.
     Skipped,
 }
 
@@ -72,25 +72,25 @@ impl Level {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What was looked at.
+    /// The name of the check.
     pub name: &'static str,
-    /// How to take it.
+    /// The severity.
     pub level: Level,
-    /// What was found, and what to do.
+    /// What was found, and how to fix it.
     pub detail: String,
 }
 
 impl Finding {
-    /// A finding.
+    /// Creates a finding.
     pub fn new(name: &'static str, level: Level, detail: impl Into<String>) -> Finding {
         Finding { name, level, detail: detail.into() }
     }
 }
 
-/// Looks at everything.
+/// Runs every check.
 pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let mut findings = Vec::new();
@@ -110,7 +110,7 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
     report(&findings, context.output)
 }
 
-/// Prints findings; fails if one is wrong.
+/// Prints the findings; fails if one is wrong.
 pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong).count();
     let row =
@@ -151,26 +151,26 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
     let shown = path.display();
     match std::fs::metadata(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::new(NAME, Level::Ok, format!("{shown} will be made at first start"))
+            Finding::new(NAME, Level::Ok, format!("{shown} will be created at first start"))
         }
         Err(error) => Finding::new(NAME, Level::Wrong, format!("{shown}: {error}")),
         Ok(_) if config::key_encryption_key(config, data_dir).is_err() => {
-            Finding::new(NAME, Level::Wrong, format!("{shown}: holds no key of 32 bytes in base64"))
+            Finding::new(NAME, Level::Wrong, format!("{shown}: does not hold a 32-byte key in base64"))
         }
         Ok(metadata) if is_open_to_others(&metadata) => {
-            Finding::new(NAME, Level::Wrong, format!("{shown}: others may read it: chmod 600"))
+            Finding::new(NAME, Level::Wrong, format!("{shown}: readable by other users; run chmod 600"))
         }
         Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
     }
 }
 
-/// Whether it can be reached, has this version's schema, and was made with this key.
+/// Whether the database is reachable, has this version's schema, and belongs to this key.
 fn database(config: &Config, data_dir: &Path) -> Finding {
     const NAME: &str = "database";
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
         && !path.exists()
     {
-        return Finding::new(NAME, Level::Ok, format!("{} will be made at first start", path.display()));
+        return Finding::new(NAME, Level::Ok, format!("{} will be created at first start", path.display()));
     }
     let security = &config.security;
     let has_key = !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
@@ -186,15 +186,15 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     });
     match looked {
         Ok(()) => {
-            let of = made_by.map_or_else(String::new, |made_by| format!("; made by a {} service", made_by.name()));
-            Finding::new(NAME, Level::Ok, format!("can be reached and has this version's schema{of}"))
+            let of = made_by.map_or_else(String::new, |made_by| format!("; created by a {} service", made_by.name()));
+            Finding::new(NAME, Level::Ok, format!("reachable, schema is up to date{of}"))
         }
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     }
 }
 
-/// Whether the keys that move money can pay for gas and are known to their controllers; `None` where the program sees to
-/// that itself.
+/// Whether the keys that move money have gas and are registered with their controllers; `None`
+/// where the program manages that itself.
 fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     const NAME: &str = "operators";
     if !config.wallets.enabled || config.chain_is_embedded() || config.chain.keys.source == KeySource::Seed {
@@ -209,12 +209,12 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
         if missing.is_empty() { Ok(()) } else { Err(Failure::Refused(missing.join("; "))) }
     });
     Some(match looked {
-        Ok(()) => Finding::new(NAME, Level::Ok, "have gas, and their controllers know them"),
+        Ok(()) => Finding::new(NAME, Level::Ok, "have gas and are registered with their controllers"),
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     })
 }
 
-/// Whether the identity provider of the console can be asked; `None` where there is none.
+/// Whether the identity provider of the console answers; `None` where none is configured.
 fn identity_provider(config: &Config) -> Option<Finding> {
     const NAME: &str = "identity provider";
     let settings = config.console.oidc.settings()?;
@@ -224,7 +224,7 @@ fn identity_provider(config: &Config) -> Option<Finding> {
     });
     Some(match looked {
         Ok(()) => Finding::new(NAME, Level::Ok, format!("{} answers", config.console.oidc.issuer)),
-        // Its people cannot sign in; the service serves.
+        // A warning only: console users cannot sign in, but the service serves.
         Err(failure) => Finding::new(NAME, Level::Warning, failure.to_string()),
     })
 }
@@ -303,7 +303,7 @@ async fn reach(base_url: &str) -> Result<(bool, Vec<Finding>), Failure> {
 fn clocks(date: Option<&str>, now: Timestamp) -> Finding {
     const NAME: &str = "clocks";
     let server = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-    let Some(server) = server else { return Finding::new(NAME, Level::Skipped, "the service sends no Date") };
+    let Some(server) = server else { return Finding::new(NAME, Level::Skipped, "the service sends no Date header") };
     let skew_s = now.as_second() - server.timestamp().as_second();
     let level = match skew_s.abs() {
         0..=LOW_SKEW_S => Level::Ok,
@@ -326,7 +326,7 @@ async fn keys(credentials: Credentials) -> Result<Finding, Failure> {
     Ok(match client.get("/v2/payments", &query).await {
         Ok(_) => Finding::new(NAME, Level::Ok, format!("{access_key} is accepted")),
         Err(error) => {
-            Finding::new(NAME, Level::Wrong, format!("{access_key}: {error}; `corridor token inspect` says more"))
+            Finding::new(NAME, Level::Wrong, format!("{access_key}: {error}; run `corridor token inspect` for details"))
         }
     })
 }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn little_disk_is_told() {
+    fn low_disk_space_is_reported() {
         for (free, level) in [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)] {
             assert_eq!(disk_of(free).level, level, "{free}");
         }
@@ -361,7 +361,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_open_or_broken_key_file_is_told() {
+    fn an_open_or_broken_key_file_is_reported() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().expect("a directory");
         let config = Config::load(&config::Sources::default()).expect("valid");
@@ -372,11 +372,11 @@ mod tests {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).expect("set");
         assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
         std::fs::write(&path, "short").expect("written");
-        assert!(key_file(&config, dir.path()).detail.contains("32 bytes"));
+        assert!(key_file(&config, dir.path()).detail.contains("32-byte"));
     }
 
     #[test]
-    fn a_database_is_looked_at_and_never_made() {
+    fn a_database_is_checked_and_never_created() {
         let dir = tempfile::tempdir().expect("a directory");
         let config = Config::load(&config::Sources::default()).expect("valid");
         assert_eq!(database(&config, dir.path()).level, Level::Ok);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_directory_that_cannot_be_written_is_told() {
+    fn an_unwritable_data_directory_is_reported() {
         let dir = tempfile::tempdir().expect("a directory");
         assert_eq!(directory(&dir.path().join("new")).level, Level::Ok);
         let file = dir.path().join("file");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_finding_fails_the_whole() {
+    fn one_wrong_finding_fails_the_report() {
         let ok = Finding::new("a", Level::Ok, "");
         let warning = Finding::new("b", Level::Warning, "");
         let wrong = Finding::new("c", Level::Wrong, "");

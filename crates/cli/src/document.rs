@@ -1,4 +1,4 @@
-//! JSON documents of requests and answers in which every number stays the text that it is: no binary floats.
+//! JSON documents of requests and answers. Numbers keep their text: no binary floats.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +21,17 @@ pub fn number(value: Decimal) -> Result<Box<RawValue>, Failure> {
     raw(value.to_string())
 }
 
-/// A JSON text as it is.
+/// A JSON text, unchanged.
 pub fn raw(json: String) -> Result<Box<RawValue>, Failure> {
-    RawValue::from_string(json).map_err(|error| Failure::Unavailable(format!("an answer that is not JSON: {error}")))
+    RawValue::from_string(json).map_err(|error| Failure::Unavailable(format!("unexpected answer: not JSON: {error}")))
 }
 
-/// An object of such members.
+/// An object with these members.
 pub fn object<K: serde::Serialize + Ord>(members: &BTreeMap<K, Box<RawValue>>) -> Result<String, Failure> {
     serde_json::to_string(members).map_err(|error| Failure::Usage(format!("request body: {error}")))
 }
 
-/// Reads an answer.
+/// Parses an answer.
 pub fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
-    serde_json::from_str(json).map_err(|error| Failure::Unavailable(format!("an answer of an unknown shape: {error}")))
+    serde_json::from_str(json).map_err(|error| Failure::Unavailable(format!("unexpected answer: {error}")))
 }

@@ -1,4 +1,4 @@
-//! `corridor env`: the running sandbox's addresses and keys as variables for the shell.
+//! `corridor env`: prints the running sandbox's addresses and keys as shell variables.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let sandbox = data_dir.sandbox()?.ok_or_else(|| {
         Failure::Usage(format!(
-            "no running sandbox: {} is not there; start one with `corridor sandbox`",
+            "no running sandbox: {} not found; start one with `corridor sandbox`",
             data_dir.sandbox_file().display()
         ))
     })?;
@@ -56,7 +56,7 @@ fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
     variables
 }
 
-/// In single quotes, as every POSIX shell reads it.
+/// Quotes a text in single quotes, safe for every POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -18,17 +18,17 @@ use client::Client;
 /// `events …`
 #[derive(Subcommand, Debug)]
 pub enum EventsCommand {
-    /// Print events as they happen, one JSON object a line
+    /// Print events as they occur, one JSON object per line
     Tail(TailArgs),
-    /// Show what became of webhooks
+    /// List webhook deliveries
     List(deliveries::ListArgs),
-    /// Send webhooks again
+    /// Resend webhooks by event id
     Resend(deliveries::ResendArgs),
-    /// Send again all webhooks that were given up since a time
+    /// Resend all webhooks that failed permanently since a time
     Recover(deliveries::RecoverArgs),
-    /// Sign a webhook's body
+    /// Sign a webhook body
     Sign(sign::SignArgs),
-    /// Say whether a webhook is genuine
+    /// Verify a webhook signature
     Verify(sign::VerifyArgs),
 }
 
@@ -38,10 +38,11 @@ pub enum EventsCommand {
   corridor events tail --after 0 --count 10
   corridor events tail | jq -r '[.seq, .type, .data.id] | @tsv'")]
 pub struct TailArgs {
-    /// Begin after the event of this seq; 0 = all that is kept. Left out: from now on
+    /// Start after the event with this seq; 0 starts with the oldest stored event [default: new
+    /// events only]
     #[arg(long, allow_negative_numbers = true, value_name = "SEQ")]
     after: Option<u64>,
-    /// End after this many events
+    /// Exit after this many events
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     #[command(flatten)]

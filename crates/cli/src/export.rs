@@ -17,15 +17,15 @@ use super::output;
 use super::payments::Filter;
 use client::{Client, DataDir, PaymentRecord};
 
-/// Records asked for at once: the API's greatest `limit`.
+/// Records per request: the API's maximum `limit`.
 const PAGE: usize = 1_000;
 
 /// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Comma-separated values with a head line
+    /// Comma-separated values with a header row
     Csv,
-    /// One payment record a line, as the API answers it
+    /// One payment record per line, as returned by the API
     Json,
 }
 
@@ -34,15 +34,15 @@ pub enum Format {
 #[command(after_help = "Example:
   corridor payments export --country PAK --from 2026-11-01T00:00:00Z --until 2026-12-01T00:00:00Z --file november.csv
 
-In CSV, a cell that a spreadsheet would run as a formula (it begins with = + - @, tab or return) gets an apostrophe in
-front. --output json means --format json.")]
+In CSV, an apostrophe precedes a cell that a spreadsheet would run as a formula (starting with = + - @, tab or return).
+--output json means --format json.")]
 pub struct ExportArgs {
     #[command(flatten)]
     filter: Filter,
     /// Format [default: csv; json with --output json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Where to write; left out: stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -69,8 +69,9 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
 
 async fn pages(client: &Client, filter: &Filter, mut sink: Sink, progress: &ProgressBar) -> Result<u64, Failure> {
     let mut base = filter.query();
-    // Oldest first: payments made while this runs come last and move no page. No end of our own making: this machine's clock
-    // may be behind the service's, and the newest payments would be left out without a sign.
+    // Oldest first: payments made during the export come last and shift no page. No end of the
+    // period is set: this machine's clock may lag the service's, and the newest payments would
+    // silently be missing.
     base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
     let mut count = 0_u64;
     loop {
@@ -101,7 +102,7 @@ fn progress_bar() -> ProgressBar {
     bar
 }
 
-/// Where records go.
+/// The destination of records.
 enum Sink {
     Csv(Box<csv::Writer<Box<dyn Write>>>),
     Json(Box<dyn Write>),

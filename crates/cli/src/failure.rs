@@ -1,4 +1,4 @@
-//! Why a command ended without success, and the exit code that says so.
+//! Why a command failed, and its exit code.
 
 use std::process::ExitCode;
 
@@ -6,22 +6,22 @@ use client::ClientError;
 use config::ConfigError;
 use service::environment::WrongDatabase;
 
-/// Why a command failed. The exit code is part of the interface: scripts rely on it.
+/// Why a command failed. Scripts rely on the exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// 1: the API refused, or a check found something wrong.
+    /// 1: the API refused, or a check found an error.
     #[error("{0}")]
     Refused(String),
-    /// 2: the command was used wrongly, or a file or the configuration is wrong.
+    /// 2: invalid usage, or an invalid file or configuration.
     #[error("{0}")]
     Usage(String),
-    /// 3: nobody answered, or the service failed.
+    /// 3: the service is unreachable or failed.
     #[error("{0}")]
     Unavailable(String),
-    /// 4: the payment that was watched ended otherwise than succeeded, or not in time.
+    /// 4: the watched payment did not succeed, or not in time.
     #[error("{0}")]
     NotSucceeded(String),
-    /// 0: the reader of our output went away (`| head`); nothing to say.
+    /// 0: the reader closed the output (`| head`); nothing to report.
     #[error("the output was closed")]
     OutputClosed,
 }
@@ -43,7 +43,7 @@ impl Failure {
         Failure::Refused(format!("{:#}", error.into()))
     }
 
-    /// A wrong use, with its causes.
+    /// A usage error, with its causes.
     pub fn usage(error: impl Into<anyhow::Error>) -> Failure {
         Failure::Usage(format!("{:#}", error.into()))
     }
@@ -53,7 +53,7 @@ impl Failure {
         Failure::Unavailable(format!("{:#}", error.into()))
     }
 
-    /// Why a service did not start: a database of another environment is a wrong configuration.
+    /// Why a service did not start: a database of another environment is a configuration error.
     pub fn of_start(error: anyhow::Error) -> Failure {
         match error.downcast_ref::<WrongDatabase>() {
             Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => Failure::usage(error),
@@ -61,7 +61,7 @@ impl Failure {
         }
     }
 
-    /// A failure of the store: what it refuses is a refusal, everything else its own.
+    /// A store error: a refusal stays a refusal, everything else is a failure.
     pub fn of_store(error: store::StoreError) -> Failure {
         match error {
             store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => Failure::refused(error),
@@ -69,7 +69,7 @@ impl Failure {
         }
     }
 
-    /// Tells the person on stderr and answers the exit code.
+    /// Prints the error on stderr and returns the exit code.
     pub fn report(&self) -> ExitCode {
         if !matches!(self, Failure::OutputClosed) {
             let message = self.to_string();

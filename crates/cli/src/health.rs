@@ -12,24 +12,26 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use client::{self, sandbox_base_url};
 
-/// How long the answer may take.
+/// Timeout of the request.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Options of `healthcheck`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor healthcheck --url http://127.0.0.1:8480\n\nExit codes: 0 ready, 3 not.")]
+#[command(
+    after_help = "Example:\n  corridor healthcheck --url http://127.0.0.1:8480\n\nExit codes: 0 ready, 3 not ready."
+)]
 pub struct HealthArgs {
-    /// Address of the service [default: the running sandbox, else http.listen of the configuration]
+    /// Service address [default: the running sandbox, else http.listen of the configuration]
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
     url: Option<String>,
-    /// Ask only whether the process lives (/livez), not whether it is ready (/readyz)
+    /// Check liveness (/livez) instead of readiness (/readyz)
     #[arg(long)]
     live: bool,
     #[command(flatten)]
     config: ConfigArgs,
 }
 
-/// Asks.
+/// Probes the service.
 pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
     let address = match args.url.clone().or_else(|| sandbox_base_url(&context.data_dir().ok()?)) {
         Some(address) => address,
@@ -55,7 +57,7 @@ pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
     if ready { Ok(()) } else { Err(Failure::Unavailable(format!("{url}: {status}: {}", body.trim()))) }
 }
 
-/// The probe's address: health lives at the root of the host, whatever path the API has.
+/// The probe's URL: health endpoints are at the root of the host, whatever the API's path.
 pub fn probe_url(address: &str, path: &str) -> Result<String, Failure> {
     let wrong = |why: String| Failure::Usage(format!("URL {address:?}: {why}"));
     let mut url = reqwest::Url::parse(address).map_err(|error| wrong(error.to_string()))?;

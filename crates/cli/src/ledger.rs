@@ -1,4 +1,4 @@
-//! `corridor ledger …`: the books, straight from the store.
+//! `corridor ledger …`: the ledger, read directly from the store.
 
 mod reconcile;
 mod statement;
@@ -21,18 +21,18 @@ use statement::StatementArgs;
 /// `ledger …`
 #[derive(Subcommand, Debug)]
 pub enum LedgerCommand {
-    /// Every account of a tenant with its balance; each currency sums to zero
+    /// Show a tenant's trial balance: every account, and each currency's zero sum
     #[command(after_help = "Example:\n  corridor ledger trial-balance --tenant demobank")]
     TrialBalance(TenantArgs),
-    /// What moved over one account in a period, with its balances: table, JSON, CSV or camt.053
+    /// Print an account statement for a period as a table, JSON, CSV or camt.053
     Statement(StatementArgs),
-    /// Sweeps of coins from the controller to the treasury, the newest first, and what waits for one
+    /// List sweeps from the controller to the treasury, newest first, and pending amounts
     #[command(after_help = "Example:\n  corridor ledger sweeps --tenant demobank")]
     Sweeps(TenantArgs),
     /// Recompute every balance from the transfers and compare
-    #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 everything agrees, 1 it does not.")]
+    #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 consistent, 1 discrepancies found.")]
     Verify(StoreArgs),
-    /// Compare the books with the chain, with what rails say that they paid, and with banks' statements
+    /// Reconcile the ledger with the chain, the rails' reports and bank statements
     Reconcile(ReconcileArgs),
 }
 
@@ -105,5 +105,5 @@ async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     if report.findings.is_empty() {
         return Ok(());
     }
-    Err(Failure::Refused(format!("the books do not agree in {} places", report.findings.len())))
+    Err(Failure::Refused(format!("the ledger has {} discrepancies", report.findings.len())))
 }

@@ -67,113 +67,113 @@ use client::DataDir;
 #[derive(Parser, Debug)]
 #[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 refused, 2 wrong use or configuration, 3 unreachable or failed, 4 a watched
+    after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration, 3 unreachable or failed, 4 a watched
 payment did not succeed."
 )]
 pub struct Cli {
-    /// How results are printed: for people (table) or for programs (json)
+    /// Output format: table for reading, json for programs
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
-    #[arg(help_heading = "Everywhere", display_order = 900)]
+    #[arg(help_heading = "Global options", display_order = 900)]
     output: Output,
-    /// Where data is kept [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
+    /// Directory for data and keys [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
     #[arg(long, global = true, env = "CORRIDOR_DATA_DIR", value_name = "DIR")]
-    #[arg(help_heading = "Everywhere", display_order = 901)]
+    #[arg(help_heading = "Global options", display_order = 901)]
     data_dir: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
 
-/// The commands, in the order of `--help`.
+/// The subcommands, in the order of `--help`.
 #[derive(Subcommand, Debug)]
 enum Command {
     // ---- local
-    /// Start everything on this machine, nothing real
+    /// Start a local sandbox
     Sandbox(sandbox::SandboxArgs),
     /// Print the running sandbox's addresses and keys as shell variables
     Env(env::EnvArgs),
-    /// Check this installation: configuration, keys, disk, service, clocks
+    /// Diagnose this installation: configuration, keys, disk, service, clocks
     Doctor(doctor::DoctorArgs),
-    /// Show a sandbox's business clock, or move it ahead
+    /// Show or advance a sandbox's business clock
     #[command(subcommand)]
     Clock(sandbox_call::ClockCommand),
-    /// Give coins of a sandbox to an address
+    /// Send sandbox tokens to an address
     Faucet(sandbox_call::FaucetArgs),
     // ---- payments
-    /// Ask for a quote
+    /// Request a quote
     Quote(quote::QuoteArgs),
     /// Pay a quote
     Pay(pay::PayArgs),
-    /// Look at payments
+    /// List, inspect and export payments
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
     // ---- wallets
-    /// Make wallets, look at them, stop and free them
+    /// Provision, inspect, block and unblock wallets
     #[command(subcommand)]
     Wallets(wallets::WalletsCommand),
-    /// Ask for money by a link
+    /// Create and manage payment requests
     #[command(subcommand)]
     Requests(requests::RequestsCommand),
-    /// Look at what went in and out of a wallet
+    /// List and inspect a wallet's transactions
     #[command(subcommand)]
     Tx(orders::TxCommand),
-    /// Ask for the exchange rate of a coin
+    /// Get the exchange rate of a stablecoin
     Rate(orders::RateArgs),
-    /// Exchange coins and pay the money out
+    /// Exchange stablecoins and pay out to a bank account
     #[command(subcommand)]
     Orders(orders::OrdersCommand),
     // ---- events
-    /// Read the event log, sign and examine webhooks
+    /// Read the event log; sign and verify webhooks
     #[command(subcommand)]
     Events(events::EventsCommand),
-    /// Send what happens to a receiver on this machine
+    /// Forward events to a local webhook endpoint
     Listen(listen::ListenArgs),
-    /// Make an event or a state happen in a sandbox
+    /// Trigger an event or a state in a sandbox
     Trigger(trigger::TriggerArgs),
-    /// Test a bank's receiver of webhooks
+    /// Test a webhook endpoint against the specification
     Certify(certify::CertifyArgs),
     // ---- access
-    /// Make and examine tokens
+    /// Mint and inspect tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Make and list tenants, fund them, say what they may do
+    /// Create, list, fund and configure tenants
     #[command(subcommand)]
     Tenants(tenants::TenantsCommand),
-    /// Say how well tenants' customers are known
+    /// Manage customers' KYC levels
     #[command(subcommand)]
     Customers(customers::CustomersCommand),
-    /// Make, list, rotate and revoke access keys
+    /// Create, list, rotate and revoke access keys
     #[command(subcommand)]
     Keys(tenants::KeysCommand),
-    /// Make the people of the operator console, and say what they may do
+    /// Manage console users and roles
     #[command(subcommand)]
     Users(users::UsersCommand),
-    /// Say where a tenant's webhooks go and what signs them
+    /// Configure webhook endpoints and secrets
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
     // ---- operations
-    /// Look through the books
+    /// Inspect, verify and reconcile the ledger
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Read blocks of the chain again
+    /// Rescan blocks of the chain
     #[command(subcommand)]
     Chain(chain::ChainCommand),
-    /// See who did what, check that what is noted of it is what was noted
+    /// Search and verify the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Decide about what waits for a person, see what people were called for
+    /// Work the review queue and alerts
     #[command(subcommand)]
     Review(review::ReviewCommand),
     // ---- server
     /// Run the service
     Serve(serve::ServeArgs),
-    /// Bring the database to this version's schema
+    /// Migrate the database to this version's schema
     Migrate(serve::MigrateArgs),
-    /// Ask a running service whether it is ready
+    /// Check whether a running service is ready
     Healthcheck(health::HealthArgs),
-    /// Check, print and explain the configuration
+    /// Check, print and document the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Measure this program on this machine
+    /// Benchmark the service on this machine
     #[command(subcommand)]
     Bench(bench::BenchCommand),
     /// Print a completion script for a shell
@@ -182,7 +182,7 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// What every command is told.
+/// The global options, passed to every command.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// `--output`
@@ -197,10 +197,10 @@ impl Context {
     }
 }
 
-/// Runs the command of this process's arguments.
+/// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
-    // Fails only where one is installed already, which is as good.
+    // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
@@ -248,8 +248,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// An error with the usage of its command. The library's own lists what the environment gives (`corridor env`) as if it
-/// had to be typed.
+/// Adds the command's own usage to a clap error. Clap's usage lists options that the environment
+/// sets (`corridor env`) as if the user had to type them.
 fn with_plain_usage(mut error: clap::Error, arguments: impl Iterator<Item = String>) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;
@@ -265,16 +265,16 @@ fn with_plain_usage(mut error: clap::Error, arguments: impl Iterator<Item = Stri
     error
 }
 
-/// Runs a command that waits for others.
+/// Runs an asynchronous command on a multi-threaded runtime.
 fn run_async(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    // A box: the runtime's code is compiled once, not anew for each command.
+    // Boxed, so that the runtime's code is compiled once and not for each command.
     let command: Pin<Box<dyn Future<Output = Result<(), Failure>> + '_>> = Box::pin(command);
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 
-/// A number of seconds, minutes, hours or days.
+/// Parses a duration such as `24h` into seconds.
 fn seconds(text: &str) -> Result<u32, String> {
-    let wrong = || "must be a number with s, m, h or d, like 24h".to_owned();
+    let wrong = || "must be a number with s, m, h or d, for example 24h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let unit_s = match unit {
         "s" => 1,
@@ -287,7 +287,7 @@ fn seconds(text: &str) -> Result<u32, String> {
     seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_is_missing_and_nothing_that_the_environment_gives() {
+    fn a_usage_error_names_missing_options_but_none_set_by_the_environment() {
         for (line, missing) in [
             ("corridor requests create", "<--amount <AMOUNT>|--flexible>"),
             ("corridor orders create --amount 1 --holder A", "<--iban <IBAN>|--account <NUMBER>>"),
@@ -334,15 +334,15 @@ mod tests {
             // As `eval "$(corridor env)"` would, without touching the environment of other tests.
             let given = format!("{line} --wallet-base-url http://127.0.0.1:1 --data-dir /tmp/x");
             let error = Cli::try_parse_from(given.split(' ')).expect_err("a refusal");
-            let told = with_plain_usage(error, line.split(' ').skip(1).map(str::to_owned)).to_string();
-            assert!(told.contains(missing), "{told}");
-            let usage = told.split("Usage: ").nth(1).expect("a usage");
-            assert!(usage.starts_with(line.split(" --").next().expect("a command")), "{told}");
-            assert!(!usage.contains("--wallet-base-url") && !usage.contains("--data-dir"), "{told}");
+            let message = with_plain_usage(error, line.split(' ').skip(1).map(str::to_owned)).to_string();
+            assert!(message.contains(missing), "{message}");
+            let usage = message.split("Usage: ").nth(1).expect("a usage");
+            assert!(usage.starts_with(line.split(" --").next().expect("a command")), "{message}");
+            assert!(!usage.contains("--wallet-base-url") && !usage.contains("--data-dir"), "{message}");
         }
         let unknown = Cli::try_parse_from(["corridor", "requests", "create", "--amount", "5", "--currency", "DOGE"]);
-        let told = unknown.expect_err("no currency").to_string();
-        assert!(["USDC", "USDT", "PKR", "USD", "AED", "SAR"].iter().all(|code| told.contains(code)), "{told}");
+        let message = unknown.expect_err("no currency").to_string();
+        assert!(["USDC", "USDT", "PKR", "USD", "AED", "SAR"].iter().all(|code| message.contains(code)), "{message}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! `corridor listen`: sends what happens to a receiver on this machine, as webhooks. It reads the logs of both services
-//! through their APIs, tries each event once, and stores nothing.
+//! `corridor listen`: forwards events to a webhook endpoint on this machine. It reads the event
+//! logs of both services through their APIs, delivers each event once, and stores nothing.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -20,9 +20,9 @@ use super::output::{self, Output};
 use super::webhook_secret::{self, SecretArgs};
 use client::{Client, printable};
 
-/// How often the wallet service's log is looked at: well within its limit of requests.
+/// Poll interval of the wallet service's log, well below its rate limit.
 const POLL_PAUSE: Duration = Duration::from_secs(1);
-/// How often in a row that may fail.
+/// Consecutive failures after which listening ends.
 const MAX_FAILURES: u32 = 30;
 
 /// Options of `listen`.
@@ -30,17 +30,17 @@ const MAX_FAILURES: u32 = 30;
 #[command(after_help = "Example:
   corridor listen --forward-to http://127.0.0.1:9000
 
-Each event goes to URL/webhooks/wallet/… or URL/webhooks/payment/…, signed with a secret that is made for this session and
-printed, unless one is given. Lines: --> type [id], <-- [200] POST url [id]. Nothing is tried twice. Ends with --count or
-Ctrl-C: exit code 0, or 1 where the receiver did not take all events.")]
+Each event goes to URL/webhooks/wallet/… or URL/webhooks/payment/…, signed with a secret that is generated for this session and
+printed, unless one is given. Lines: --> type [id], <-- [200] POST url [id]. Failed deliveries are not retried. Ends with
+--count or Ctrl-C: exit code 0, or 1 if the endpoint did not accept every event.")]
 pub struct ListenArgs {
-    /// The receiver's base address
+    /// Base URL of the endpoint
     #[arg(long, value_name = "URL")]
     forward_to: String,
-    /// Print each event as JSON, too
+    /// Also print each event as JSON
     #[arg(long)]
     print_json: bool,
-    /// End after this many events
+    /// Exit after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct ListenArgs {
     wallet: WalletApiArgs,
 }
 
-/// Listens.
+/// Listens and forwards until the count or Ctrl-C ends it.
 pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let (payments, wallets) = either(args.api.client(&data_dir), args.wallet.client(&data_dir))?;
@@ -61,7 +61,7 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
         output::remark(&format!("Signing with {text}"));
         secrets.push(secret);
     }
-    // Said before anything is waited for, not at the first event.
+    // Printed before anything is awaited, not at the first event.
     check_base(&args.forward_to)?;
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
     let forward = Forward {
@@ -83,13 +83,13 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
-/// Refuses a base address that no event could be sent to.
+/// Refuses a base URL that no event could be sent to.
 fn check_base(base: &str) -> Result<(), Failure> {
     let wrong = |fault: webhooks::UrlFault| Failure::Usage(format!("--forward-to: {fault}"));
     Reach::Sandbox.url(base, "").map(drop).map_err(wrong)
 }
 
-/// Whoever has keys of one service alone hears of that one.
+/// One service is enough: with keys of only one, events of that one are forwarded.
 fn either(
     payments: Result<Client, Failure>,
     wallets: Result<Client, Failure>,
@@ -115,9 +115,9 @@ async fn listen(payments: Option<&Client>, wallets: Option<&Client>, forward: &F
         None => None,
     };
     if payments.is_none() && wallets.is_none() {
-        return Err(Failure::Unavailable("there is no log to listen to".to_owned()));
+        return Err(Failure::Unavailable("no event log is available".to_owned()));
     }
-    output::remark(&format!("Listening; sending to {}", forward.base));
+    output::remark(&format!("Listening; forwarding to {}", forward.base));
     tokio::select! {
         ended = payment_events(payments, forward) => ended,
         ended = wallet_events(wallets, forward) => ended,
@@ -138,26 +138,26 @@ struct Page {
     next: String,
 }
 
-/// The position behind the newest event of the payment service.
+/// The log position after the newest event of the payment service.
 async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
     let answer = client.get("/v2/events", &[("mode", "poll".to_owned())]).await?;
     let page: Page = super::document::read(&answer.body)?;
-    page.next.parse().map_err(|_| Failure::Unavailable("an answer of an unknown shape: next is no position".to_owned()))
+    page.next.parse().map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
 }
 
-/// The same of the wallet service; `None` where it is not offered.
+/// The same for the wallet service; `None` where it is not offered.
 async fn end_of_wallets(client: &Client) -> Result<Option<u64>, Failure> {
     match api::patiently(async || client.wallet_events_end().await).await {
         Ok(end) => Ok(Some(end)),
         Err(error) if error.status() == Some(404) => {
-            output::remark("There is no wallet service here: events of payments only");
+            output::remark("no wallet service here; forwarding payment events only");
             Ok(None)
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Looks at the wallet service's log again and again.
+/// Polls the wallet service's log.
 async fn wallet_events(from: Option<(&Client, u64)>, forward: &Forward) -> Result<(), Failure> {
     let Some((client, mut after)) = from else { return std::future::pending().await };
     let mut failures = 0;
@@ -174,7 +174,7 @@ async fn wallet_events(from: Option<(&Client, u64)>, forward: &Forward) -> Resul
             }
             Err(error) if error.may_be_repeated() && failures < MAX_FAILURES => {
                 failures += 1;
-                output::remark(&format!("{error}; trying again"));
+                output::remark(&format!("{error}; retrying"));
             }
             Err(error) => return Err(error.into()),
         }
@@ -192,23 +192,23 @@ fn event_id(line: &str) -> Result<String, Failure> {
     Ok(super::document::read::<Envelope>(line)?.id)
 }
 
-/// Where events go, and how.
+/// The destination of events and the counts of deliveries.
 struct Forward {
     sender: Sender,
     base: String,
     secrets: Vec<WebhookSecret>,
     print_json: bool,
     output: Output,
-    /// How many are still to come; `None` = no end.
+    /// Events still to come; `None` means no limit.
     left: Cell<Option<u64>>,
-    /// How many were sent.
+    /// Events sent.
     sent: Cell<u64>,
-    /// How many of them the receiver did not take.
+    /// Events that the endpoint did not accept.
     missed: Cell<u64>,
 }
 
 impl Forward {
-    /// Sends an event once, and says so. Ends when it was the last one.
+    /// Sends an event once and prints the result. Breaks after the last one.
     async fn send(&self, service: &str, id: &str, kind: &str, json: String) -> Result<ControlFlow<()>, Failure> {
         if self.output == Output::Table {
             output::line(&format!("--> {} [{}]", printable(kind), printable(id)))?;
@@ -235,7 +235,7 @@ impl Forward {
         Ok(if left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// What came of all that was sent.
+    /// The result of the session.
     fn ended(&self) -> Result<(), Failure> {
         match (self.missed.get(), self.sent.get()) {
             (0, _) => Ok(()),
@@ -248,7 +248,7 @@ impl Forward {
         let fault = match &answer.result {
             DeliveryResult::Received => None,
             DeliveryResult::NotReceived(why) => Some(why.as_str()),
-            DeliveryResult::Gone => Some("it wants no more"),
+            DeliveryResult::Gone => Some("endpoint is gone (410)"),
         };
         match self.output {
             Output::Json => output::json(&json!({
@@ -310,7 +310,7 @@ mod tests {
         let (empty, page) = (r#"{"events":[],"next":"0"}"#, format!(r#"{{"events":[{two}],"next":"2"}}"#));
         let server = Scripted::start(&[
             ("/v2/events", &[(200, r#"{"events":[],"next":"7"}"#), (200, &stream)]),
-            // The log is empty where it is looked for its end, and has two events after that.
+            // The log is empty when its end is read, and has two events after that.
             ("/v1/sdk/events", &[(200, empty), (200, &page)]),
         ])
         .await;
@@ -348,7 +348,7 @@ mod tests {
         listen(Some(&client), Some(&client), &forward).await.expect("listened");
         assert_eq!(receiver.book().entries().len(), 2);
         assert_eq!(receiver.book().taken(), ["p-2"]);
-        // A script learns of the one that was not received.
+        // The exit code reports the event that was not received.
         let missed = forward.ended().expect_err("one was not received");
         assert_eq!((missed.exit_code(), missed.to_string().as_str()), (1, "1 of 2 events were not received"));
         let neither = listen(None, Some(&client), &forward).await.expect_err("nothing to listen to");

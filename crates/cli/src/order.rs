@@ -1,4 +1,4 @@
-//! The payment order that `corridor pay` sends: made-up example, file, flags and quote laid over each other.
+//! The payment order that `corridor pay` sends: example values, overlaid by file, flags and quote.
 
 use std::path::PathBuf;
 
@@ -13,44 +13,45 @@ use super::document::{self, Members};
 use super::failure::Failure;
 use client::{LastQuote, Quote};
 
-/// The largest order file that is read, in bytes: the body cap of the API.
+/// Maximum size of an order file in bytes: the body limit of the API.
 const MAX_ORDER_FILE_BYTES: u64 = 65_536;
 
 /// The order's own options.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Order (with a test key, what is not given is a made-up example for the country)")]
 pub struct OrderArgs {
-    /// A JSON file with the order's fields; quote, country, currency and amount come from the quote
+    /// JSON file with the order's fields; quote, country, currency and amount come from the quote
     #[arg(long, value_name = "FILE")]
     order: Option<PathBuf>,
-    /// Bank of the beneficiary
+    /// Beneficiary's bank
     #[arg(long, value_name = "NAME")]
     bank_name: Option<String>,
     /// BIC or local code of the beneficiary's branch
     #[arg(long, value_name = "CODE")]
     bank_branch_code: Option<String>,
-    /// Name and surname of the beneficiary
+    /// Beneficiary's full name
     #[arg(long, value_name = "NAME")]
     beneficiary_name: Option<String>,
-    /// Account number or IBAN of the beneficiary
+    /// Beneficiary's account number or IBAN
     #[arg(long, value_name = "NUMBER")]
     beneficiary_account_number: Option<String>,
-    /// Last four digits of the example account: the sandbox's outcomes, such as 0001 failed, 0003 reversed, 0004 unknown
+    /// Last four digits of the example account, which select a sandbox outcome: 0001 failed, 0003
+    /// reversed, 0004 unknown
     #[arg(long, value_name = "DIGITS", conflicts_with = "beneficiary_account_number", value_parser = four_digits)]
     account_ending: Option<String>,
-    /// Name and surname of the sender
+    /// Sender's full name
     #[arg(long, value_name = "NAME")]
     sender_name: Option<String>,
-    /// Relation of the sender to the beneficiary
+    /// Sender's relation to the beneficiary
     #[arg(long, value_name = "RELATION")]
     sender_relation: Option<String>,
     /// Notes for tracking
     #[arg(long, value_name = "TEXT")]
     remarks: Option<String>,
-    /// Your own id of the payment, unique for ever
+    /// Your own id of the payment; must be unique
     #[arg(long, value_name = "ID")]
     external_id: Option<String>,
-    /// Any other field of the order, repeatable; `null` leaves it out
+    /// Any other field of the order, repeatable; `null` omits it
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = super::pair)]
     fields: Vec<(String, String)>,
 }
@@ -61,24 +62,24 @@ fn four_digits(text: &str) -> Result<String, String> {
 }
 
 impl OrderArgs {
-    /// The example with an account of this ending.
+    /// The example account with the given ending.
     pub fn ending(digits: &str) -> OrderArgs {
         OrderArgs { account_ending: Some(digits.to_owned()), ..OrderArgs::default() }
     }
 
-    /// The example with a beneficiary of this name.
+    /// The example with the given beneficiary name.
     pub fn to(name: &str) -> OrderArgs {
         OrderArgs { beneficiary_name: Some(name.to_owned()), ..OrderArgs::default() }
     }
 
-    /// The order as JSON. `example` says whether made-up values may stand in for what is not given: only where no real
-    /// money is behind the key.
+    /// The order as JSON. `example` allows example values for missing fields: only for keys that
+    /// move no real money.
     pub fn document(&self, last: &LastQuote, quote: &Quote, example: bool) -> Result<String, Failure> {
         let mut members = Members::new();
         if example {
             members = self.example(quote)?;
         } else if self.account_ending.is_some() {
-            return Err(Failure::Usage("--account-ending: is for test keys only".to_owned()));
+            return Err(Failure::Usage("--account-ending: allowed with test keys only".to_owned()));
         }
         members.append(&mut self.file()?);
         for (name, value) in [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)] {
@@ -107,7 +108,7 @@ impl OrderArgs {
         for (name, value) in &self.fields {
             if !FIELDS.contains(&name.as_str()) {
                 let known = FIELDS.join(", ");
-                return Err(Failure::Usage(format!("--field {name}: an order has no such field; it has {known}")));
+                return Err(Failure::Usage(format!("--field {name}: unknown field; known fields: {known}")));
             }
             match (name.as_str(), value.as_str()) {
                 (_, "null") => drop(members.remove(name)),
@@ -126,13 +127,14 @@ impl OrderArgs {
             return Err(failed(format!("is larger than {MAX_ORDER_FILE_BYTES} bytes")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|error| failed(format!("is no JSON object: {error}")))
+        serde_json::from_str(&text).map_err(|error| failed(format!("not a JSON object: {error}")))
     }
 
     fn example(&self, quote: &Quote) -> Result<Members, Failure> {
-        let unknown = || Failure::Unavailable(format!("the quote's country {:?} is unknown here", quote.country));
+        let unknown =
+            || Failure::Unavailable(format!("the quote's country {:?} is unknown to this version", quote.country));
         let country = Country::parse(&quote.country).ok_or_else(unknown)?;
-        // Quote, currency and amount are laid over the example from the quote's own text.
+        // Quote, currency and amount come from the quote's own text, so numbers stay exact.
         let nobody = QuoteId(uuid::Uuid::nil());
         let draft = example::draft(country, nobody, Currency::Aed, Decimal::ONE);
         let account = self.account_ending.as_ref().map(|ending| example::account_ending(country, ending));

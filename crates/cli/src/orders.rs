@@ -1,4 +1,5 @@
-//! `corridor tx …`, `corridor rate` and `corridor orders …`: what went in and out of a wallet, and paying it out.
+//! `corridor tx …`, `corridor rate` and `corridor orders …`: wallet transactions, rates and
+//! exchanges.
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Map, Value, json};
@@ -11,9 +12,9 @@ use super::wallet_api::{PageArgs, Wire, amount, code};
 /// `tx …`
 #[derive(Subcommand, Debug)]
 pub enum TxCommand {
-    /// List what went in and out of a wallet, newest first
+    /// List the transactions of a wallet, newest first
     List(ListTxArgs),
-    /// Show a transaction: a deposit, or an exchange by its order's id
+    /// Show a transaction: a deposit, or an exchange by its order id
     Get(GetTxArgs),
 }
 
@@ -21,7 +22,7 @@ pub enum TxCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tx get b7f6c8a0-2e4d-4c43-8f5e-0d8f1e2a3b31")]
 pub struct GetTxArgs {
-    /// The transaction, as events name it
+    /// Transaction id, as in events
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -31,14 +32,14 @@ pub struct GetTxArgs {
 /// `orders …`
 #[derive(Subcommand, Debug)]
 pub enum OrdersCommand {
-    /// Exchange coins of a wallet and pay the money out to a bank account
+    /// Exchange tokens of a wallet and pay out to a bank account
     Create(CreateArgs),
     /// List the orders of a wallet, newest first
     List(ListArgs),
     /// Show an order
     #[command(after_help = "Example:\n  corridor orders get c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
     Get(OrderArgs),
-    /// Take an order back that is still PENDING
+    /// Cancel an order that is still PENDING
     #[command(after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
     Cancel(OrderArgs),
 }
@@ -47,10 +48,10 @@ pub enum OrdersCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tx list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --type RECEIVED")]
 pub struct ListTxArgs {
-    /// The wallet [default: the running sandbox's]
+    /// Wallet id [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// Only those of this type: RECEIVED, EXCHANGED, BLOCKED
+    /// Filter by type: RECEIVED, EXCHANGED, BLOCKED
     #[arg(long = "type", value_name = "TYPE", value_parser = code)]
     kind: Option<String>,
     #[command(flatten)]
@@ -63,13 +64,13 @@ pub struct ListTxArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor rate --from USDC --to PKR --amount 100")]
 pub struct RateArgs {
-    /// Coin that is exchanged
+    /// Token to exchange
     #[arg(long, default_value = "USDC", value_parser = code)]
     from: String,
-    /// Currency that is paid out
+    /// Payout currency
     #[arg(long, default_value = "PKR", value_parser = code)]
     to: String,
-    /// Amount of the coin [default: 1]
+    /// Amount of the token [default: 1]
     #[arg(long, value_parser = amount)]
     amount: Option<String>,
     #[command(flatten)]
@@ -84,31 +85,31 @@ pub struct RateArgs {
   corridor orders create --wallet 5d0c4a4e-… --amount 100 --from USDT --account 001123456702 --bank SCBL \\
     --holder 'Asha Khan'")]
 pub struct CreateArgs {
-    /// The wallet that the coins come from [default: the running sandbox's]
+    /// Wallet to debit [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// Amount of the coin
+    /// Amount of the token
     #[arg(long, value_parser = amount)]
     amount: String,
-    /// Coin that is exchanged
+    /// Token to exchange
     #[arg(long, default_value = "USDC", value_parser = code)]
     from: String,
-    /// Currency that is paid out
+    /// Payout currency
     #[arg(long, default_value = "PKR", value_parser = code)]
     to: String,
-    /// Whose the bank account is
+    /// Name of the account holder
     #[arg(long, value_name = "NAME")]
     holder: String,
-    /// The bank account as IBAN
+    /// IBAN of the bank account
     #[arg(long, group = "bank_account")]
     iban: Option<String>,
-    /// The bank account as number
+    /// Number of the bank account
     #[arg(long, value_name = "NUMBER", group = "bank_account", requires = "bank")]
     account: Option<String>,
-    /// Code of the bank that has the account
+    /// Code of the account's bank
     #[arg(long, value_name = "CODE", requires = "account")]
     bank: Option<String>,
-    /// The rate of now holds for 15 minutes
+    /// Lock the current rate for 15 minutes
     #[arg(long)]
     lock_rate: bool,
     #[command(flatten)]
@@ -119,7 +120,7 @@ pub struct CreateArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor orders list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
 pub struct ListArgs {
-    /// The wallet [default: the running sandbox's]
+    /// Wallet id [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
     #[command(flatten)]
@@ -131,7 +132,7 @@ pub struct ListArgs {
 /// Options of `orders get` and `orders cancel`.
 #[derive(Args, Debug)]
 pub struct OrderArgs {
-    /// The order
+    /// Order id
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]

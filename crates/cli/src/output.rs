@@ -1,4 +1,4 @@
-//! What commands print: tables for people, JSON for programs, both on stdout; remarks go to stderr.
+//! Output of commands: tables or JSON on stdout; remarks on stderr.
 
 use std::io::{IsTerminal, Write};
 
@@ -11,10 +11,10 @@ use super::failure::Failure;
 /// `--output`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum Output {
-    /// Columns for people.
+    /// Aligned columns.
     #[default]
     Table,
-    /// JSON for programs: one value, or one a line where there are many.
+    /// JSON: one value, or one per line for lists.
     Json,
 }
 
@@ -25,14 +25,14 @@ pub fn line(text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes text to stdout as it is.
+/// Writes text to stdout unchanged.
 pub fn raw(text: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text)?;
     Ok(out.flush()?)
 }
 
-/// A remark for the person, not for programs: on stderr.
+/// Writes a remark to stderr, where scripts ignore it.
 pub fn remark(text: &str) {
     eprintln!("{text}");
 }
@@ -42,7 +42,7 @@ pub fn json(value: &Value) -> Result<(), Failure> {
     line(&value.to_string())
 }
 
-/// Writes rows under a head.
+/// Writes rows under a header.
 pub fn rows(head: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(head.iter().map(|name| name.to_uppercase()));
@@ -52,7 +52,7 @@ pub fn rows(head: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
     line(&trimmed(&table))
 }
 
-/// Writes the members of one thing, one a line; those that are empty are left out.
+/// Writes the members of one object, one per line; empty ones are omitted.
 pub fn members(members: &[(&str, String)]) -> Result<(), Failure> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -75,7 +75,7 @@ fn trimmed(table: &Table) -> String {
         .join("\n")
 }
 
-/// The text without control characters: what others wrote must not steer the terminal.
+/// The text without control characters: text from others must not control the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! `corridor pay`: pays a quote, and follows the payment to its end where it is asked to.
+//! `corridor pay`: pays a quote and optionally watches the payment until it settles.
 
 use clap::Args;
 use domain::country::Country;
@@ -18,16 +18,16 @@ use client::{Client, DataDir, LastPayment, LastQuote, PaymentResponse, Quote};
   corridor pay --quote 6f0c4b0e-6a57-4b0e-9a59-2f6d6a0f3c11 --country PAK --order order.json --external-id inv-2041
   corridor pay --account-ending 0001 --watch        (sandbox: this one fails)
 
-Exit codes: 0 accepted (with --watch: succeeded), 1 refused by the API, 2 wrong use, 3 unreachable, 4 with --watch: ended
-otherwise than succeeded, or not in time.")]
+Exit codes: 0 accepted (with --watch: succeeded), 1 refused by the API, 2 invalid usage, 3 unreachable, 4 with --watch: did
+not succeed, or not in time.")]
 pub struct PayArgs {
-    /// Id of the quote, or `last` for that of the last `corridor quote`
+    /// Quote id, or `last` for the most recent `corridor quote`
     #[arg(long, default_value = "last", value_name = "ID")]
     quote: String,
-    /// Destination country of the quote, to find it faster by its id
+    /// Destination country of the quote; speeds up the lookup by id
     #[arg(long, value_parser = api::country)]
     country: Option<Country>,
-    /// Follow the payment until it is settled
+    /// Watch the payment until it settles
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub struct PayArgs {
     api: ApiArgs,
 }
 
-/// Pays.
+/// Pays the quote.
 pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let client = args.api.client(&data_dir)?;
@@ -53,9 +53,10 @@ async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output
     let answer = client.post("/v2/payment", &body).await.map_err(|error| {
         let lost = error.may_be_repeated();
         match Failure::from(error) {
-            // After POSTs whose answers were lost nobody here knows whether the payment exists.
+            // The answers to the POSTs were lost, so the client cannot know whether the payment
+            // exists.
             Failure::Unavailable(message) if lost => Failure::Unavailable(format!(
-                "{message}\nthe payment may have been accepted: `corridor payments list --country {}` tells",
+                "{message}\nthe payment may have been accepted; check with `corridor payments list --country {}`",
                 quote.country
             )),
             failure => failure,
@@ -81,8 +82,9 @@ async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Resu
     let base_url = &client.credentials().base_url;
     let remembered = data_dir.last_quote()?.filter(|last| last.base_url == *base_url);
     if args.quote == "last" {
-        let none =
-            || Failure::Usage(format!("--quote last: no quote was made at {base_url} yet: `corridor quote` first"));
+        let none = || {
+            Failure::Usage(format!("--quote last: no quote requested from {base_url} yet; run `corridor quote` first"))
+        };
         return remembered.ok_or_else(none);
     }
     if let Some(last) = remembered {

@@ -1,4 +1,4 @@
-//! `corridor payments get|list|watch`: looking at payments. `export` is a file of its own.
+//! `corridor payments get|list|watch`: inspecting payments. `export` has its own file.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::country::Country;
@@ -18,26 +18,26 @@ use client::{Client, DataDir, PaymentRecord};
 pub enum PaymentsCommand {
     /// Show one payment
     Get(GetArgs),
-    /// List payments of a country, newest first
+    /// List payments to a country, newest first
     List(ListArgs),
-    /// Follow a payment until it is settled
+    /// Watch a payment until it settles
     Watch(WatchPaymentArgs),
-    /// Write payments of a country to a file, as CSV or JSON lines
+    /// Export payments to a country as CSV or JSON lines
     Export(ExportArgs),
-    /// Write the printable receipt of one payment
+    /// Write the printable receipt of a payment
     Receipt(ReceiptArgs),
 }
 
-/// Which payment.
+/// The payment to look up.
 #[derive(Args, Debug)]
 pub struct Which {
-    /// Id of the payment, or `last` for that of the last `corridor pay`
+    /// Payment id, or `last` for the most recent `corridor pay`
     #[arg(default_value = "last", value_name = "ID")]
     id: String,
-    /// The id is the external_id of the order
+    /// Treat the id as the order's external_id
     #[arg(long)]
     external: bool,
-    /// Destination country, to find it faster
+    /// Destination country; speeds up the lookup
     #[arg(long, value_parser = api::country)]
     country: Option<Country>,
 }
@@ -64,37 +64,37 @@ pub struct WatchPaymentArgs {
     api: ApiArgs,
 }
 
-/// What `--search` looks in.
+/// The field that `--search` applies to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum SearchType {
     /// Payment ids
     Id,
-    /// Callers' own ids
+    /// External ids
     ExternalId,
-    /// References of bank, rail and wallet
+    /// References of the bank, rail and wallet
     LinkedTxn,
 }
 
-/// What is listed or exported.
+/// The filter of lists and exports.
 #[derive(Args, Debug)]
 pub struct Filter {
     /// Destination country
     #[arg(long, value_parser = api::country)]
     pub country: Country,
-    /// From this instant on (RFC 3339; a bare date is its midnight in UTC)
+    /// Start of the period, inclusive (RFC 3339; a bare date means midnight UTC)
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Before this instant (RFC 3339; a bare date is its midnight in UTC)
+    /// End of the period, exclusive (RFC 3339; a bare date means midnight UTC)
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// Only these states, repeatable
+    /// Filter by status, repeatable
     #[arg(long, value_name = "STATUS")]
     pub status: Vec<String>,
 }
 
 impl Filter {
-    /// As query parameters.
+    /// The filter as query parameters.
     pub fn query(&self) -> Vec<(&'static str, String)> {
         let mut query = vec![("country", self.country.alpha3().to_owned())];
         query.extend(self.from.iter().map(|from| ("start_ts", from.clone())));
@@ -112,19 +112,19 @@ impl Filter {
 pub struct ListArgs {
     #[command(flatten)]
     filter: Filter,
-    /// How many at most (0 to 1000)
+    /// Maximum number of results (0 to 1000)
     #[arg(long, default_value_t = 20)]
     limit: u32,
-    /// How many to skip
+    /// Number of results to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Oldest first
+    /// Sort oldest first
     #[arg(long)]
     ascending: bool,
-    /// Where to search
+    /// Field to search
     #[arg(long, value_enum, requires = "search")]
     search_type: Option<SearchType>,
-    /// What to search for
+    /// Search term
     #[arg(long, value_name = "TERM", requires = "search_type")]
     search: Option<String>,
     #[command(flatten)]
@@ -180,7 +180,7 @@ pub(super) async fn find(client: &Client, which: &Which, data_dir: &DataDir) -> 
         let base_url = &client.credentials().base_url;
         let last = data_dir.last_payment()?.filter(|last| last.base_url == *base_url);
         let last =
-            last.ok_or_else(|| Failure::Usage(format!("no payment was made at {base_url} yet: `corridor pay` first")))?;
+            last.ok_or_else(|| Failure::Usage(format!("no payment sent to {base_url} yet; run `corridor pay` first")))?;
         country = country.or_else(|| Country::parse(&last.country));
         id = last.id;
     }
@@ -196,7 +196,7 @@ async fn watch_payment(
     data_dir: &DataDir,
     output: Output,
 ) -> Result<(), Failure> {
-    // The stream first, then the state: what happens in between is seen twice, never missed.
+    // The stream opens before the state is read: a change in between is seen twice, never missed.
     let stream = watch::open_stream(client).await;
     let (country, body) = find(client, &args.which, data_dir).await?;
     let record: PaymentRecord = document::read(&body)?;

@@ -1,4 +1,4 @@
-//! The people whom commands name. Four eyes are two names that are not one person's.
+//! The acting users whom commands name. Dual control needs two names of two different users.
 
 use clap::Args;
 use domain::audit::Deed;
@@ -6,66 +6,66 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::failure::Failure;
 
-/// Somebody who does something.
+/// The acting user and the reason.
 #[derive(Args, Debug)]
 pub struct OnePerson {
-    /// Who does it
+    /// User who performs the action
     #[arg(long, value_name = "NAME", value_parser = person)]
     pub by: String,
-    /// Why
+    /// Reason, for the audit log
     #[arg(long, value_parser = reason)]
     pub why: String,
 }
 
-/// Two people who found something out.
+/// Two users who established a fact.
 #[derive(Args, Debug)]
 pub struct TwoPeople {
-    /// Who found out
+    /// User who established it
     #[arg(long, value_parser = person)]
     maker: String,
-    /// Who checked it: somebody else
+    /// User who checked it; must differ from --maker
     #[arg(long, value_parser = person)]
     checker: String,
-    /// How they know
+    /// Evidence
     #[arg(long, value_parser = reason)]
     why: String,
 }
 
 impl OnePerson {
-    /// What this person does through the machine's user.
+    /// The actor of the audit entry: this user, through the machine's user.
     pub fn deed(&self, user: &Deed) -> Deed {
         user.clone().on_behalf_of(&self.by).because(&self.why)
     }
 }
 
 impl TwoPeople {
-    /// What they do through the machine's user.
+    /// The actor of the audit entry: both users, through the machine's user.
     pub fn deed(&self, user: &Deed) -> Deed {
         user.clone().on_behalf_of(&self.maker).together_with(&self.checker).because(&self.why)
     }
 
-    /// What they know it from, with their names.
+    /// The evidence, with both names.
     pub fn evidence(&self) -> Result<String, Failure> {
         if is_same(&self.maker, &self.checker) {
-            return Err(Failure::Refused("--checker: must be somebody else than --maker".to_owned()));
+            return Err(Failure::Refused("--checker: must be a different user than --maker".to_owned()));
         }
         Ok(format!("{} (found by {}, checked by {})", self.why, self.maker, self.checker))
     }
 }
 
-/// Reads somebody's name.
+/// Parses a user's name.
 pub fn person(text: &str) -> Result<String, String> {
     let name = text.trim();
-    if name.is_empty() { Err("must be somebody's name".to_owned()) } else { Ok(name.to_owned()) }
+    if name.is_empty() { Err("must not be blank".to_owned()) } else { Ok(name.to_owned()) }
 }
 
-/// Reads why somebody did something.
+/// Parses a reason.
 pub fn reason(text: &str) -> Result<String, String> {
     let why = text.trim();
-    if why.is_empty() { Err("must say why".to_owned()) } else { Ok(why.to_owned()) }
+    if why.is_empty() { Err("must not be blank".to_owned()) } else { Ok(why.to_owned()) }
 }
 
-/// Whether two names are one person's, however they are written (NFC, without regard to case).
+/// Whether two names denote the same user, in any spelling (NFC, case-insensitive).
 pub fn is_same(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.trim().nfc().collect::<String>().to_lowercase();
     plain(one) == plain(other)
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_person_is_not_two_by_another_spelling() {
+    fn two_spellings_are_one_user() {
         for other in ["Ayesha", "AYESHA", " ayesha "] {
             assert!(is_same("ayesha", other), "{other}");
         }

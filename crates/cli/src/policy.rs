@@ -1,5 +1,5 @@
-//! `corridor tenants policy …`: what a tenant may do and up to which limits, written to the store directly and to the audit
-//! log. A change takes two people, as it does in the console.
+//! `corridor tenants policy …`: a tenant's policy and limits, written to the store and its audit
+//! log. A change requires two users, as in the console.
 
 use clap::{Args, Subcommand};
 use domain::policy::fields::{self, Field};
@@ -15,9 +15,9 @@ use super::{Context, pair};
 /// `tenants policy …`
 #[derive(Subcommand, Debug)]
 pub enum PolicyCommand {
-    /// Show what a tenant has agreed on
+    /// Show a tenant's policy
     Get(GetArgs),
-    /// Change it: takes two people
+    /// Change a tenant's policy (two users)
     Set(SetArgs),
 }
 
@@ -25,7 +25,7 @@ pub enum PolicyCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tenants policy get demobank --output json")]
 pub struct GetArgs {
-    /// The tenant's tag
+    /// Tenant tag
     tenant: String,
     #[command(flatten)]
     store: StoreArgs,
@@ -38,24 +38,24 @@ pub struct GetArgs {
   corridor tenants policy set demobank countries=PAK,IND velocity=20/20000 --seen 3 --by ayesha --approved-by omar \\
     --why 'new agreement'
 
-`corridor tenants policy get` shows the fields, each in the form in which it is set. Every change gives the policy its
-next number, and decisions about deposits keep the number that they were made by.")]
+`corridor tenants policy get` shows each field in the form that `set` accepts. Every change creates the next version of the
+policy, and decisions about deposits record the version that they applied.")]
 pub struct SetArgs {
-    /// The tenant's tag
+    /// Tenant tag
     tenant: String,
-    /// What it is to say from now on
+    /// Fields to change, with their new values
     #[arg(required = true, value_name = "FIELD=VALUE", value_parser = pair)]
     values: Vec<(String, String)>,
-    /// Number of the policy that was looked at: refused where it is another one by now
+    /// Version of the policy that was reviewed; the change is refused if it is outdated
     #[arg(long, value_name = "NUMBER")]
     seen: Option<u32>,
-    /// Who wants it
+    /// User who requests the change
     #[arg(long, value_name = "NAME", value_parser = person)]
     by: String,
-    /// Who approves it: somebody else
+    /// User who approves it; must differ from --by
     #[arg(long, value_name = "NAME", value_parser = person)]
     approved_by: String,
-    /// Why
+    /// Reason, for the audit log
     #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
@@ -77,7 +77,7 @@ async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
             let rows = shown.map(|(field, value)| vec![field.name().to_owned(), value, field.rule().to_owned()]);
-            output::rows(&["field", "value", "can be"], rows.collect())?;
+            output::rows(&["field", "value", "allowed values"], rows.collect())?;
             output::remark(&format!("policy {version} of {}", args.tenant));
             Ok(())
         }
@@ -91,26 +91,24 @@ async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
 
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     if is_same(&args.by, &args.approved_by) {
-        return Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()));
+        return Err(Failure::Refused("--approved-by: must be a different user than --by".to_owned()));
     }
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let policy = &tenant.policy;
     let version = policy.wallet.version;
     if args.seen.is_some_and(|seen| seen != version) {
-        return Err(Failure::Refused(format!(
-            "--seen: the policy has changed since it was looked at: it is {version}"
-        )));
+        return Err(Failure::Refused(format!("--seen: outdated; the current version of the policy is {version}")));
     }
     let pairs = args.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let values = fields::read(pairs, policy).map_err(|faults| told(&faults))?;
     let wanted = fields::with(policy, &values).map_err(|fault| told(&[fault]))?;
     let changes = fields::differences(policy, &wanted);
     if changes.is_empty() {
-        return Err(Failure::Refused("this changes nothing".to_owned()));
+        return Err(Failure::Refused("no change: the policy already has these values".to_owned()));
     }
     let by = opened.by.clone().on_behalf_of(&args.by).together_with(&args.approved_by).because(&args.why);
-    // Whoever changes it between has this refused: two people approved the change of what is there now.
+    // A concurrent change makes this one fail: two users approved a change of the reviewed version.
     let done = opened.store.set_tenant_policy_as_seen(tenant.id, policy, &wanted, by).await;
     done.map_err(Failure::of_store)?;
     match context.output {
@@ -118,8 +116,12 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
             let row = |(field, before, after): &(Field, String, String)| {
                 vec![field.name().to_owned(), before.clone(), after.clone()]
             };
-            output::rows(&["field", "before", "now"], changes.iter().map(row).collect())?;
-            output::remark(&format!("policy {} of {}; every node has it within seconds", version + 1, args.tenant));
+            output::rows(&["field", "before", "after"], changes.iter().map(row).collect())?;
+            output::remark(&format!(
+                "policy {} of {}; effective on every node within seconds",
+                version + 1,
+                args.tenant
+            ));
             Ok(())
         }
         Output::Json => {
@@ -130,7 +132,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// Every fault, one a line.
+/// All validation errors, one per line.
 fn told(faults: &[fields::FieldFault]) -> Failure {
     Failure::Usage(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

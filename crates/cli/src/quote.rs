@@ -1,4 +1,4 @@
-//! `corridor quote`: asks for a quote and remembers it for `corridor pay`.
+//! `corridor quote`: requests a quote and saves it for `corridor pay`.
 
 use clap::Args;
 use domain::country::Country;
@@ -25,17 +25,17 @@ pub struct QuoteArgs {
     /// Amount in the source currency
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
-    /// Beneficiary account, for better routing; the payment must then name it
+    /// Beneficiary account, for better routing; the payment must use the same account
     #[arg(long, value_name = "NUMBER")]
     account: Option<String>,
-    /// Beneficiary branch code, for better routing; the payment must then name it
+    /// Beneficiary branch code, for better routing; the payment must use the same code
     #[arg(long, value_name = "CODE")]
     branch: Option<String>,
     #[command(flatten)]
     api: ApiArgs,
 }
 
-/// Makes the quote, remembers and prints it.
+/// Requests, saves and prints the quote.
 pub fn run(args: &QuoteArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let client = args.api.client(&data_dir)?;

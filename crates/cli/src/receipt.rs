@@ -1,4 +1,4 @@
-//! `corridor payments receipt`: the printable page of one payment, made here from what the API answers.
+//! `corridor payments receipt`: renders the printable receipt of a payment from the API's answer.
 
 use std::path::PathBuf;
 
@@ -21,9 +21,9 @@ use client::{DataDir, Exact, PaymentRecord};
 /// `--for`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reader {
-    /// The bank that sent it: with what it was charged
+    /// The sending bank: includes its charges
     Bank,
-    /// The bank's customer: without
+    /// The bank's customer: omits the charges
     Customer,
 }
 
@@ -32,20 +32,20 @@ pub enum Reader {
 #[command(after_help = "Example:
   corridor payments receipt last --issuer 'Demo Bank' --for customer --lang ur --output-file receipt.html
 
-The page is one HTML file without a script, made for printing. Of the account number only the end is shown.")]
+Writes a single HTML file for printing, without scripts. The account number is shown by its last digits only.")]
 pub struct ReceiptArgs {
     #[command(flatten)]
     which: Which,
-    /// Name of the bank that confirms [default: the first part of the access key]
+    /// Name of the confirming bank [default: the first part of the access key]
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
-    /// Who is to read it
+    /// Audience of the receipt
     #[arg(long = "for", value_enum, default_value = "bank", value_name = "READER")]
     reader: Reader,
     /// Language: en, ur, ar, hi, bn, ne, vi, fil
     #[arg(long, default_value = "en", value_parser = lang)]
     lang: Lang,
-    /// Where to write; left out: stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     output_file: Option<PathBuf>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ fn lang(tag: &str) -> Result<Lang, String> {
     })
 }
 
-/// Writes the page.
+/// Writes the receipt.
 pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     let client = args.api.client(data_dir)?;
     let (_, body) = api::wait_for(find(&client, &args.which, data_dir))?;
@@ -68,7 +68,7 @@ pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     let tag = credentials.access_key.split('-').next().unwrap_or_default();
     let issuer = args.issuer.clone().unwrap_or_else(|| tag.to_owned());
     let receipt = receipt(record, issuer, credentials.is_test(), args.reader == Reader::Bank)
-        .ok_or_else(|| Failure::Unavailable("the API answered with a payment that cannot be read".to_owned()))?;
+        .ok_or_else(|| Failure::Unavailable("unexpected answer: the payment cannot be read".to_owned()))?;
     let html = page(&receipt, args.lang, Style::Inline).map_err(Failure::unavailable)?;
     match &args.output_file {
         None => output::raw(html.as_bytes()),
@@ -80,7 +80,7 @@ pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     }
 }
 
-/// `None` where the record is not what the specification says.
+/// `None` if the record does not follow the specification.
 fn receipt(record: PaymentRecord, issuer: String, sandbox: bool, with_charge: bool) -> Option<Receipt> {
     let PaymentRecord { id, order, response, quote } = record;
     let response = response?;

@@ -1,4 +1,4 @@
-//! `corridor requests …`: asking for money by a link, looking at the links, and in a sandbox paying them.
+//! `corridor requests …`: creates, lists and cancels payment requests, and pays them in a sandbox.
 
 mod qr;
 
@@ -15,19 +15,19 @@ use super::{Context, sandbox_call};
 /// `requests …`
 #[derive(Subcommand, Debug)]
 pub enum RequestsCommand {
-    /// Ask for money: a link that a sender abroad opens
+    /// Create a payment request with a link for the sender
     Create(CreateArgs),
-    /// List the requests of a wallet, newest first
+    /// List the payment requests of a wallet, newest first
     List(ListArgs),
-    /// Show a request: how far it is paid, and what became of the money
+    /// Show a payment request and its progress
     #[command(after_help = "Example:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
     Get(RequestArgs),
-    /// Take a request back
+    /// Cancel a payment request
     #[command(after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
     Cancel(RequestArgs),
-    /// Show a request's link as a QR code in the terminal
+    /// Show a payment request's link as a QR code in the terminal
     Qr(qr::QrArgs),
-    /// Have the sandbox's simulated sender pay a request now
+    /// Pay a payment request through the sandbox's simulated sender
     Pay(PayArgs),
 }
 
@@ -39,22 +39,22 @@ pub enum RequestsCommand {
   corridor requests create --wallet 5d0c4a4e-… --amount 7000 --currency PKR --expires-in-hours 48
   corridor requests create --flexible")]
 pub struct CreateArgs {
-    /// The wallet that is paid [default: the running sandbox's]
+    /// Wallet to credit [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// How much
+    /// Amount
     #[arg(long, value_parser = amount, allow_negative_numbers = true, group = "how_much", requires = "currency")]
     amount: Option<String>,
-    /// In what: a coin (USDC, USDT), or money to be paid in coins (PKR, USD, AED, SAR)
+    /// Currency: a token (USDC, USDT), or a fiat currency to be paid in tokens (PKR, USD, AED, SAR)
     #[arg(long, value_parser = currency, requires = "amount")]
     currency: Option<String>,
-    /// The sender says how much
+    /// Let the sender choose the amount
     #[arg(long, group = "how_much", conflicts_with = "currency")]
     flexible: bool,
-    /// What for; the sender reads it
+    /// Purpose, shown to the sender
     #[arg(long, value_name = "TEXT")]
     purpose: Option<String>,
-    /// How long the link can be paid (1 to 720) [default: 24]
+    /// Validity of the link in hours (1 to 720) [default: 24]
     #[arg(long, value_name = "HOURS")]
     expires_in_hours: Option<u32>,
     #[command(flatten)]
@@ -67,10 +67,10 @@ pub struct CreateArgs {
     after_help = "Example:\n  corridor requests list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --status ACTIVE"
 )]
 pub struct ListArgs {
-    /// The wallet [default: the running sandbox's]
+    /// Wallet id [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// Only those in this state: ACTIVE, PAID, EXPIRED, CANCELLED
+    /// Filter by status: ACTIVE, PAID, EXPIRED, CANCELLED
     #[arg(long, value_parser = code)]
     status: Option<String>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub struct ListArgs {
 /// Options of `requests get` and `requests cancel`.
 #[derive(Args, Debug)]
 pub struct RequestArgs {
-    /// The request
+    /// Payment request id
     #[arg(value_name = "ID")]
     request: String,
     #[command(flatten)]
@@ -93,17 +93,17 @@ pub struct RequestArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   corridor requests pay 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21
-  corridor requests pay 9a4b2f6d-… --amount 10 --currency USDT     (another amount than was asked for)
+  corridor requests pay 9a4b2f6d-… --amount 10 --currency USDT     (a different amount)
 
-Sandbox only. The simulated sender pays links of a sandbox by himself after some seconds; this pays at once, or again.")]
+Sandbox only. The simulated sender pays sandbox links automatically after some seconds; this command pays at once, or again.")]
 pub struct PayArgs {
-    /// The request
+    /// Payment request id
     #[arg(value_name = "ID")]
     request: String,
-    /// How much [default: what is asked for, as its cents say]
+    /// Amount [default: the requested amount, with the outcome that its cents select]
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     amount: Option<String>,
-    /// In which coin [default: USDC]
+    /// Token [default: USDC]
     #[arg(long, value_parser = code, requires = "amount")]
     currency: Option<String>,
     #[command(flatten)]
@@ -151,14 +151,14 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
     }
 }
 
-/// Reads `--currency`.
+/// Parses `--currency`.
 fn currency(text: &str) -> Result<String, String> {
     let named = text.to_ascii_uppercase();
     let coins = StableCoin::ALL.map(|coin| coin.currency().code());
     let fiat = FIAT.map(Currency::code);
     match coins.iter().chain(&fiat).any(|code| *code == named) {
         true => Ok(named),
-        false => Err(format!("must be a coin ({}) or one of {}", coins.join(", "), fiat.join(", "))),
+        false => Err(format!("must be a token ({}) or one of {}", coins.join(", "), fiat.join(", "))),
     }
 }
 
@@ -174,7 +174,7 @@ fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     wire.show(&wire.post("/payment-requests", &body)?, MEMBERS)
 }
 
-/// `amount` of the body: a coin is asked for as it is, any other currency as its worth in coins.
+/// The body's `amount`: `crypto` for a token, `fiat` for any other currency.
 fn asked(args: &CreateArgs) -> Value {
     match (&args.amount, &args.currency) {
         (Some(value), Some(currency)) => {
@@ -194,7 +194,7 @@ fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
         ("created", "created_at"),
         ("request", "payment_request_id"),
         ("status", "status"),
-        ("asked", "amount.value amount.currency"),
+        ("requested", "amount.value amount.currency"),
         ("received", "amount_received"),
         ("exception", "exception"),
         ("expires", "expires_at"),

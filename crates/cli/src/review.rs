@@ -1,6 +1,6 @@
-//! `corridor review …`: what waits for a person, and what people were called for. Opens the store itself; each decision
-//! is in the audit log. Two people say what became of an `unknown` payment or pay-out, lift legal holds,
-//! and give money back.
+//! `corridor review …`: the review queue and alerts. Opens the store itself and writes every
+//! decision to the audit log. Resolving an `unknown` payment or payout, lifting a legal hold and
+//! refunding a deposit require two users.
 
 mod alerts;
 mod coin;
@@ -39,34 +39,35 @@ use refund::RefundCommand;
 /// `review …`
 #[derive(Subcommand, Debug)]
 pub enum ReviewCommand {
-    /// Payments held by screening and payments whose outcome nobody knows
+    /// List payments held by screening and payments with an unknown outcome
     #[command(after_help = "Example:\n  corridor review list --tenant demobank")]
     List(TenantArgs),
-    /// Everything that a person was called for: what failed on the chain and why, breaks, receivers that are gone
+    /// List alerts: chain failures, discrepancies, webhook endpoints that are gone
     #[command(after_help = "Example:\n  corridor review alerts --tenant demobank --output json")]
     Alerts(AlertsArgs),
-    /// What rails said that contradicts what is known, or is about no payment of ours; nothing of it was booked
+    /// List discrepancies: rail reports that contradict the books or match no payment; none was
+    /// booked
     #[command(after_help = "Example:\n  corridor review discrepancies --tenant demobank")]
     Discrepancies(TenantArgs),
-    /// Let a payment that screening held go on
+    /// Approve a payment held by screening
     Approve(DecideArgs),
-    /// Refuse a payment that screening held
+    /// Reject a payment held by screening
     Reject(DecideArgs),
-    /// Record the outcome of an unknown payment, or of one that came back
+    /// Record the outcome of an unknown or returned payment
     Resolve(ResolveArgs),
-    /// Decide about incoming stablecoin transfers that wait for a person
+    /// Decide on incoming stablecoin transfers held for review
     #[command(subcommand)]
     Deposits(DepositsCommand),
-    /// Give a refused deposit back: one person proposes, another one approves
+    /// Refund a rejected deposit: one user proposes, another approves
     #[command(subcommand)]
     Refund(RefundCommand),
-    /// Lift the legal hold of a deposit: two people do
+    /// Lift the legal hold of a deposit (two users)
     #[command(subcommand)]
     Hold(HoldCommand),
-    /// Decide about exchange orders whose pay-out nobody knows about, or came back
+    /// Resolve exchange orders whose payout is unknown or was returned
     #[command(subcommand)]
     Order(OrderCommand),
-    /// Decide about coins whose issuer changed their contract's code
+    /// Decide on tokens whose issuer changed their contract code
     #[command(subcommand)]
     Coin(CoinCommand),
 }
@@ -75,16 +76,16 @@ pub enum ReviewCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor review approve --tenant demobank --why 'other birth date' 6f0c…")]
 pub struct DecideArgs {
-    /// The payment
+    /// Payment id
     payment: String,
-    /// Why
+    /// Reason, for the audit log
     #[arg(long, value_parser = reason)]
     why: String,
     #[command(flatten)]
     tenant: TenantArgs,
 }
 
-/// What became of a payment.
+/// The outcome of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Became {
     /// The bank has it and will report
@@ -97,7 +98,7 @@ enum Became {
     Failed,
     /// It was cancelled and refunded at the bank
     Reversed,
-    /// It was paid and came back, less --charges
+    /// It was paid and returned, less --charges
     Returned,
 }
 
@@ -108,15 +109,16 @@ enum Became {
     --why 'bank statement of 2026-11-20, line 14' 6f0c…"
 )]
 pub struct ResolveArgs {
-    /// The payment
+    /// Payment id
     payment: String,
-    /// What became of it
+    /// Outcome
     #[arg(long, value_enum)]
     to: Became,
-    /// The bank's reference of the booking, with --to succeeded
+    /// Bank reference of the booking, with --to succeeded
     #[arg(long, value_name = "TEXT", value_parser = reference)]
     reference: Option<String>,
-    /// What the bank kept of what came back, in the currency of the payment, with --to returned
+    /// Charges that the bank deducted from the return, in the payment's currency, with --to
+    /// returned
     #[arg(long, value_name = "AMOUNT")]
     charges: Option<String>,
     #[command(flatten)]
@@ -126,7 +128,7 @@ pub struct ResolveArgs {
 }
 
 impl ResolveArgs {
-    /// What they found out about a payment of this amount.
+    /// The reported outcome of a payment of this amount.
     fn finding(&self, amount: Money) -> Result<Finding, Failure> {
         let status = match self.to {
             Became::Processing => RailStatus::Accepted,
@@ -155,7 +157,7 @@ impl ResolveArgs {
     }
 }
 
-/// Reads a bank's reference.
+/// Parses a bank reference.
 fn reference(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_good = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
@@ -186,7 +188,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant).await?;
     let waiting = payments::waiting(&opened.store, tenant.id).await.map_err(Failure::of_store)?;
     let asks = |record: &Record| {
-        if record.payment.standing.state == PaymentState::Unknown { "what became of it?" } else { "may it be paid?" }
+        if record.payment.standing.state == PaymentState::Unknown { "outcome unknown" } else { "held by screening" }
     };
     match context.output {
         Output::Table => {
@@ -222,7 +224,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn payment_id(text: &str) -> Result<PaymentId, Failure> {
-    PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no payment id")))
+    PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a payment id")))
 }
 
 async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
@@ -233,7 +235,7 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let by = opened.by.clone().because(&args.why);
     payments.service.review(tenant.id, id, approve, by).await.map_err(Failure::refused)?;
     payments.finish().await;
-    output::remark(if approve { "approved: it goes on" } else { "rejected" });
+    output::remark(if approve { "approved; the payment continues" } else { "rejected" });
     Ok(())
 }
 

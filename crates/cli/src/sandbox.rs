@@ -1,4 +1,4 @@
-//! `corridor sandbox [reset]`: the first minute.
+//! `corridor sandbox [reset]`: a local sandbox with simulated parties.
 
 use std::io::IsTerminal as _;
 use std::net::SocketAddr;
@@ -17,10 +17,10 @@ use config::Config;
 use service::sandbox::{self, Printed, Wanted};
 use service::telemetry;
 
-/// The port where nothing else is said.
+/// The default port.
 const PORT: u16 = 8480;
 
-/// How deep something must be before it counts.
+/// Configuration keys of the confirmation depths.
 const DEPTHS: [&str; 4] = ["chain.small_depth", "chain.medium_depth", "chain.large_depth", "chain.settled_depth"];
 
 /// Options of `sandbox`.
@@ -31,19 +31,19 @@ const DEPTHS: [&str; 4] = ["chain.small_depth", "chain.medium_depth", "chain.lar
 pub struct SandboxArgs {
     #[command(subcommand)]
     command: Option<SandboxCommand>,
-    /// Port on 127.0.0.1 (0 = any free one)
+    /// Port on 127.0.0.1 (0 picks a free one)
     #[arg(long, default_value_t = PORT, value_name = "N")]
     port: u16,
-    /// Seed of the rate walk and of the simulated bank
+    /// Random seed of the rate walk and the simulated bank
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Start without the sample history of 30 days
+    /// Start without the 30-day sample history
     #[arg(long)]
     no_demo_data: bool,
-    /// Where webhooks go: the address in front of `/webhooks/wallet/…`
+    /// Base URL of the webhook endpoint; `/webhooks/wallet/…` is appended
     #[arg(long, default_value = "", value_name = "URL")]
     webhook_base: String,
-    /// JSON-RPC address of anvil, or of another node of a chain that is worth nothing, instead of the built-in chain
+    /// JSON-RPC URL of anvil or another test chain, used instead of the built-in chain
     #[arg(long, default_value = "", value_name = "URL")]
     rpc_url: String,
     #[command(flatten)]
@@ -52,12 +52,12 @@ pub struct SandboxArgs {
 
 #[derive(Subcommand, Debug)]
 enum SandboxCommand {
-    /// Remove all data of the sandbox; keys will be new
+    /// Delete all sandbox data, including keys
     #[command(after_help = "Example:\n  corridor sandbox reset")]
     Reset,
 }
 
-/// Runs the sandbox until it is told to stop.
+/// Runs the sandbox until it receives a stop signal.
 pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     if let Some(SandboxCommand::Reset) = args.command {
@@ -68,7 +68,7 @@ pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     run_async(serve(args, context, &data_dir, &config))
 }
 
-/// The configuration of a sandbox: all simulated, on this machine only.
+/// The configuration of a sandbox: every party simulated, bound to this machine.
 fn config(args: &SandboxArgs) -> Result<Config, Failure> {
     let mut fixed = vec![
         ("environment", "mock".to_owned()),
@@ -77,7 +77,7 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
         ("rates.walk_seed", args.seed.to_string()),
         ("chain.node_url", args.rpc_url.clone()),
     ];
-    // Whatever chain it is, nothing of value is on it, and one that mines on demand gets no deeper by itself.
+    // Test chains hold no value, and a chain that mines on demand never gets deeper on its own.
     fixed.extend(DEPTHS.map(|key| (key, "1".to_owned())));
     if std::env::var_os("CORRIDOR_TELEMETRY__LOG_FILTER").is_none() {
         fixed.push(("telemetry.log_filter", "warn".to_owned()));
@@ -105,7 +105,7 @@ async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config
         Output::Table => output::raw(card(&sandbox.printed, std::io::stdout().is_terminal()).as_bytes())?,
     }
     until_stopped(sandbox.service, config).await;
-    // Gone already is as good.
+    // A missing file is fine: the goal is its absence.
     drop(std::fs::remove_file(data_dir.sandbox_file()));
     drop(telemetry);
     Ok(())
@@ -115,7 +115,7 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
     if let Some(running) = data_dir.sandbox()?.and_then(|sandbox| sandbox.others.get("pid").cloned()) {
         let alive = std::path::Path::new(&format!("/proc/{running}")).exists();
         if alive {
-            return Err(Failure::Refused(format!("the sandbox runs as process {running}: stop it first")));
+            return Err(Failure::Refused(format!("the sandbox is running as process {running}; stop it first")));
         }
     }
     for name in
@@ -126,7 +126,7 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
     for name in ["bank", "chain", "keys"] {
         remove(|| std::fs::remove_dir_all(data_dir.path().join(name)))?;
     }
-    output::line(&format!("the sandbox in {} is gone; the next start begins anew", data_dir.path().display()))
+    output::line(&format!("deleted the sandbox in {}; the next start creates a new one", data_dir.path().display()))
 }
 
 fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
@@ -136,7 +136,7 @@ fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// What a person sees once the sandbox is ready.
+/// The summary printed once the sandbox is ready.
 fn card(printed: &Printed, colours: bool) -> String {
     let colours = colours && std::env::var_os("NO_COLOR").is_none();
     let bold = |text: &str| if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
@@ -150,7 +150,7 @@ fn card(printed: &Printed, colours: bool) -> String {
         ("pay page", printed.pay_url.clone()),
         ("chain", format!("{} (JSON-RPC, chain id {})", printed.chain_rpc_url, printed.chain_id)),
         ("tokens", format!("USDC {}, USDT {}", printed.tokens.usdc, printed.tokens.usdt)),
-        ("demo wallet", format!("{} (1,000.00 USDC, 500.00 USDT at first)", printed.wallet_id)),
+        ("demo wallet", format!("{} (1,000.00 USDC, 500.00 USDT initially)", printed.wallet_id)),
         ("payment access key", printed.payment_access_key.clone()),
         ("payment secret key", printed.payment_secret_key.clone()),
         ("wallet access key", printed.wallet_access_key.clone()),

@@ -1,5 +1,5 @@
-//! `corridor clock …`, `corridor faucet` and what else only a sandbox offers: moving its clock, giving its coins away.
-//! A service with real money refuses all of it.
+//! Commands that only a sandbox offers: `corridor clock …` and `corridor faucet`. A service with
+//! real money refuses them.
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -15,7 +15,8 @@ use super::{Context, document};
 pub enum ClockCommand {
     /// Show the sandbox's business clock
     Show(ShowArgs),
-    /// Move the business clock ahead: quotes and links expire, timers run; tokens stay on the wall's time
+    /// Advance the business clock: quotes and links expire, timers fire; tokens stay on wall-clock
+    /// time
     Advance(AdvanceArgs),
 }
 
@@ -31,7 +32,7 @@ pub struct ShowArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor clock advance 24h")]
 pub struct AdvanceArgs {
-    /// By how much: a number with s, m, h or d; 400d at most
+    /// Duration: a number with s, m, h or d; at most 400d
     #[arg(value_name = "TIME", value_parser = super::seconds)]
     by: u32,
     #[command(flatten)]
@@ -43,16 +44,16 @@ pub struct AdvanceArgs {
 #[command(
     after_help = "Example:\n  corridor faucet --address 0x8ba1f109551bD432803012645Ac136ddd64DBA72 --amount 100 --currency USDT
 
-Sandbox only. To put money into a wallet, pay a request of it: `corridor requests pay`."
+Sandbox only. To fund a wallet, pay one of its requests: `corridor requests pay`."
 )]
 pub struct FaucetArgs {
-    /// Who gets the coins, and gas to spend them
+    /// Recipient address; also receives gas to spend the tokens
     #[arg(long, value_name = "0x…")]
     address: String,
-    /// How many, 1000000 at most
+    /// Amount, at most 1000000
     #[arg(long, value_parser = amount)]
     amount: String,
-    /// Which coin: USDC or USDT
+    /// Token: USDC or USDT
     #[arg(long, value_parser = code, default_value = "USDC")]
     currency: String,
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub fn clock(command: &ClockCommand, context: &Context) -> Result<(), Failure> {
     let clock: Value = document::read(&body)?;
     let now = clock.get("now").and_then(Value::as_str).unwrap_or_default().to_owned();
     let ahead = clock.get("ahead_seconds").map(Value::to_string).unwrap_or_default();
-    output::members(&[("now", now), ("ahead of the wall's", format!("{ahead} s"))])
+    output::members(&[("now", now), ("ahead of wall clock", format!("{ahead} s"))])
 }
 
 /// Runs `faucet`.
@@ -88,7 +89,7 @@ pub fn faucet(args: &FaucetArgs, context: &Context) -> Result<(), Failure> {
     coins(&args.api, "/sandbox/faucet", &query, context)
 }
 
-/// Has the sandbox send coins, and prints the transactions that did.
+/// Sends tokens through the sandbox and prints the transactions.
 pub fn coins(args: &ApiArgs, path: &str, query: &[(&str, Option<String>)], context: &Context) -> Result<(), Failure> {
     let client = args.client(&context.data_dir()?)?;
     let given = query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));

@@ -1,4 +1,4 @@
-//! `corridor serve` and `corridor migrate`: the service itself.
+//! `corridor serve` and `corridor migrate`: runs the service and migrates its database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::{Context, run_async};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor serve --config /etc/corridor/corridor.toml --role all")]
 pub struct ServeArgs {
-    /// What this process does: several processes on one PostgreSQL are equal
+    /// Role of this process; several processes on one PostgreSQL are equal peers
     #[arg(long, value_enum, default_value = "all")]
     role: Role,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct MigrateArgs {
     config: ConfigArgs,
 }
 
-/// Serves until it is told to stop.
+/// Serves until it receives a stop signal.
 pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     refuse(&config)?;
@@ -63,21 +63,22 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
-/// Where tests name the place at which this process is to end (`engine::failpoint`); read by debug builds alone.
+/// Environment variable of tests: the point at which this process exits (`engine::failpoint`).
+/// Debug builds only.
 const FAILPOINT: &str = "CORRIDOR_FAILPOINT";
 
 fn arm_failpoint(config: &Config) -> Result<(), Failure> {
     let wanted = std::env::var(FAILPOINT).ok().filter(|_| cfg!(debug_assertions));
     match wanted {
         Some(_) if config.environment == Environment::Production => {
-            Err(Failure::Usage(format!("{FAILPOINT} is for tests, not for production")))
+            Err(Failure::Usage(format!("{FAILPOINT} is for tests only")))
         }
-        Some(text) if !failpoint::arm(&text) => Err(Failure::Usage(format!("{FAILPOINT}: there is no {text:?}"))),
+        Some(text) if !failpoint::arm(&text) => Err(Failure::Usage(format!("{FAILPOINT}: unknown failpoint {text:?}"))),
         _ => Ok(()),
     }
 }
 
-/// Brings the database to this version's schema.
+/// Migrates the database to this version's schema.
 pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
@@ -94,7 +95,7 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
-/// Production does not start with anything simulated, sampled or in plain text.
+/// Production does not start with simulated parties, sample data or plain-text keys.
 fn refuse(config: &Config) -> Result<(), Failure> {
     let refused = refuse_in_production(config);
     if refused.is_empty() {
@@ -110,7 +111,7 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Serves until SIGTERM or SIGINT, then drains; tells the service manager of both.
+/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both.
 pub async fn until_stopped(mut service: Service, config: &Config) {
     let manager = ServiceManager::of_process();
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
@@ -124,7 +125,7 @@ pub async fn until_stopped(mut service: Service, config: &Config) {
     tokio::select! {
         () = terminated => {}
         _ = tokio::signal::ctrl_c() => {}
-        () = service.ended() => tracing::error!("the HTTP server ended by itself"),
+        () = service.ended() => tracing::error!("the HTTP server stopped unexpectedly"),
         () = manager.stay_alive() => {}
     }
     manager.tell(News::Stopping);

@@ -1,4 +1,4 @@
-//! `corridor completions` and `corridor man`: made from the same description as `--help`.
+//! `corridor completions` and `corridor man`: generated from the same definition as `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::{Cli, output};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor completions bash > /etc/bash_completion.d/corridor")]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -21,7 +21,7 @@ pub struct CompletionsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor man | man -l -\n  corridor man --dir /usr/share/man/man1")]
 pub struct ManArgs {
-    /// Write a page for every command into this directory instead of the first one to stdout
+    /// Directory to write one page per command to, instead of printing the first page
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     output::raw(&script)
 }
 
-/// Prints or writes the manual.
+/// Prints or writes the manual pages.
 pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let Some(dir) = &args.dir else {
         return output::raw(&page(Cli::command())?);

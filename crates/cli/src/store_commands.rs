@@ -1,4 +1,4 @@
-//! What the commands share that open the store themselves: tenants, keys, ledger, review.
+//! Shared code of the commands that open the store themselves: tenants, keys, ledger, review.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use client::DataDir;
 use config::Config;
 use service::{self, world};
 
-/// An open store and who opened it.
+/// An open store and the user who opened it.
 pub struct Opened {
     /// The configuration.
     pub config: Config,
     /// The store.
     pub store: Store,
-    /// Who acts, for the audit log: the machine's user.
+    /// The actor of audit entries: the machine's user.
     pub by: Deed,
-    /// Where data is kept.
+    /// The data directory.
     pub data_dir: DataDir,
 }
 
@@ -37,16 +37,16 @@ pub struct ForCommand<S> {
 }
 
 impl<S> ForCommand<S> {
-    /// Waits until everything that was asked for is done.
+    /// Waits until all submitted work is done.
     pub async fn finish(self) {
         drop(self.service);
         if let Err(error) = self.batcher.await {
-            tracing::error!(%error, "the batcher ended badly");
+            tracing::error!(%error, "batcher failed");
         }
     }
 }
 
-/// Opens the store that the configuration names; it must be migrated.
+/// Opens the configured store, which must be migrated.
 pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
@@ -65,29 +65,30 @@ impl Opened {
         tenants
             .into_iter()
             .find(|tenant| tenant.tag == tag)
-            .ok_or_else(|| Failure::Refused(format!("there is no tenant {tag:?}; see `corridor tenants list`")))
+            .ok_or_else(|| Failure::Refused(format!("no tenant {tag:?}; see `corridor tenants list`")))
     }
 
-    /// The same as whoever calls the wallet service.
+    /// The tenant as a caller of the wallet service.
     pub async fn caller(&self, tag: &str) -> Result<Caller, Failure> {
         let tenant = self.tenant(tag).await?;
         Ok(Caller { tenant: tenant.id, policy: Arc::new(tenant.policy) })
     }
 
-    /// A payment service that can decide commands.
+    /// A payment service that decides commands.
     pub fn payments(&self) -> Result<ForCommand<Payments>, Failure> {
         let world = world::for_commands(&self.config).map_err(Failure::refused)?;
         let environment = self.config.environment;
         Ok(self.service(world, |store, engine, world| Payments::new(store, engine, world, environment)))
     }
 
-    /// A wallet service that can decide commands about orders.
+    /// A wallet service that decides commands about orders.
     pub fn wallets(&self) -> Result<ForCommand<Wallets>, Failure> {
         let world = world::for_commands(&self.config).map_err(Failure::refused)?;
         Ok(self.service(world, Wallets::new))
     }
 
-    /// One that can decide commands about deposits too, and so has read the sanction lists.
+    /// A wallet service that also decides commands about deposits and has loaded the sanctions
+    /// lists.
     pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
         let world = world::for_deposit_commands(&self.config, &self.store, self.data_dir.path()).await;
         Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))

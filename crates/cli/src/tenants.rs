@@ -1,4 +1,4 @@
-//! `corridor tenants …` and `corridor keys …`: who may call, written to the store directly and to its audit log.
+//! `corridor tenants …` and `corridor keys …`: API access, written to the store and its audit log.
 
 use clap::{Args, Subcommand};
 use domain::currency::StableCoin;
@@ -17,30 +17,31 @@ use service::tenancy::{self, IssuedKey, KeyService};
 /// `tenants …`
 #[derive(Subcommand, Debug)]
 pub enum TenantsCommand {
-    /// Make a tenant
+    /// Create a tenant
     Create(CreateTenantArgs),
     /// List the tenants
     #[command(after_help = "Example:\n  corridor tenants list")]
     List(StoreArgs),
-    /// Pay coin into a tenant's prefund account
+    /// Credit a tenant's prefund account
     TopUp(TopUpArgs),
-    /// See and change what a tenant may do and up to which limits
+    /// Show and change a tenant's policy and limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// Book coins that the bank sent on the chain from its treasury to its controller, to be given back from there
+    /// Book tokens that the bank moved on chain from its treasury to its controller, to fund
+    /// refunds
     FundController(TopUpArgs),
 }
 
 /// `keys …`
 #[derive(Subcommand, Debug)]
 pub enum KeysCommand {
-    /// Make an access key; its secret is shown once
+    /// Create an access key; its secret is shown once
     Create(CreateKeyArgs),
     /// List the keys of a tenant
     List(TenantArgs),
-    /// Give a key a new secret; the old one stays valid for 7 days
+    /// Rotate a key's secret; the old one stays valid for 7 days
     Rotate(KeyArgs),
-    /// Revoke a key for ever
+    /// Revoke a key permanently
     Revoke(KeyArgs),
 }
 
@@ -55,25 +56,26 @@ pub struct StoreArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor tenants create --tag demobank --name 'Demo Bank' --settlement-coin USDT")]
 pub struct CreateTenantArgs {
-    /// First part of its access keys: a-z, 0-9, _
+    /// Tag, the prefix of its access keys: a-z, 0-9, _
     #[arg(long)]
     tag: String,
-    /// Its name
+    /// Name
     #[arg(long)]
     name: String,
-    /// The coin that its payments are settled in
+    /// Settlement currency of its payments
     #[arg(long, default_value = "USDT", value_parser = coin)]
     settlement_coin: StableCoin,
-    /// Our fee, in basis points of the wallet amount
+    /// Service fee, in basis points of the wallet amount
     #[arg(long, default_value_t = 25)]
     premium_bps: u32,
-    /// Its own margin in its rates, in basis points
+    /// The tenant's margin in its rates, in basis points
     #[arg(long, default_value_t = 0)]
     margin_bps: u32,
-    /// Every POST must carry an hmac claim
+    /// Require an hmac claim on every POST
     #[arg(long)]
     require_hmac: bool,
-    /// Whether its wallet tokens need the roles of their operations [default: true in production, else false]
+    /// Require the role of each operation in wallet tokens [default: true in production, else
+    /// false]
     #[arg(long, value_name = "true|false")]
     strict_roles: Option<bool>,
     #[command(flatten)]
@@ -87,10 +89,10 @@ pub struct CreateTenantArgs {
 pub struct TopUpArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// The coin
+    /// Token
     #[arg(long, value_parser = coin)]
     coin: StableCoin,
-    /// How much, at most 6 decimals
+    /// Amount, at most 6 decimals
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
 }
@@ -99,7 +101,7 @@ pub struct TopUpArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor keys list --tenant demobank")]
 pub struct TenantArgs {
-    /// The tenant's tag
+    /// Tenant tag
     #[arg(long)]
     pub(super) tenant: String,
     #[command(flatten)]
@@ -112,7 +114,7 @@ pub struct TenantArgs {
 pub struct CreateKeyArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// The API that it is for
+    /// API that the key is for
     #[arg(long, value_enum, default_value = "pay")]
     service: KeyService,
 }
@@ -121,13 +123,13 @@ pub struct CreateKeyArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor keys rotate demobank-test_pay-…")]
 pub struct KeyArgs {
-    /// The access key
+    /// Access key
     access_key: String,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// Reads the name of a coin.
+/// Parses the name of a token.
 pub(super) fn coin(text: &str) -> Result<StableCoin, String> {
     StableCoin::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be USDT or USDC".to_owned())
 }
@@ -166,7 +168,7 @@ async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(),
     policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
     let tenants = store.tenants().await.map_err(Failure::of_store)?;
     if let Some(taken) = tenants.iter().find(|tenant| tenant.tag == args.tag) {
-        return Err(Failure::Refused(format!("tenant {} exists already: {}", taken.tag, taken.name)));
+        return Err(Failure::Refused(format!("tenant {} already exists: {}", taken.tag, taken.name)));
     }
     let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by).await.map_err(Failure::refused)?;
     show_tenants(&[tenant], context)
@@ -248,7 +250,7 @@ async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failu
     show_key(&issued.await.map_err(Failure::refused)?, context)
 }
 
-/// The key as it stands, if it is not revoked: changes of one that is not there or revoked touch no row, and say no more.
+/// The active key. Updates of a missing or revoked key touch no row, so they are refused here.
 async fn usable_key(store: &Store, access_key: &str) -> Result<(), Failure> {
     for tenant in store.tenants().await.map_err(Failure::of_store)? {
         let keys = store.keys(tenant.id).await.map_err(Failure::of_store)?;
@@ -289,7 +291,7 @@ fn show_key(key: &IssuedKey, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
             output::members(&[("access key", key.access_key.clone()), ("secret key", key.secret_key.clone())])?;
-            output::remark("The secret key is shown this once.");
+            output::remark("The secret key is shown only once.");
             Ok(())
         }
         Output::Json => output::json(&json!({ "access_key": key.access_key, "secret_key": key.secret_key })),

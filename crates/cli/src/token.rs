@@ -1,4 +1,4 @@
-//! `corridor token mint|inspect`: making a token by hand, and finding out why one is refused.
+//! `corridor token mint|inspect`: creates tokens by hand and finds out why one is refused.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,15 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use client::{self, Check, Expected};
 
-/// The longest life that `token mint` gives, in seconds.
+/// The longest lifetime that `token mint` grants, in seconds.
 const MAX_TTL_S: u32 = 3_600;
 
 /// `token …`
 #[derive(Subcommand, Debug)]
 pub enum TokenCommand {
-    /// Make a token for the payment API
+    /// Mint a token for the payment API
     Mint(MintArgs),
-    /// Say of everything about a token whether it is in order
+    /// Check every claim of a token
     Inspect(InspectArgs),
 }
 
@@ -30,10 +30,10 @@ pub enum TokenCommand {
   curl -H \"authorization: Bearer $(corridor token mint)\" \"$CORRIDOR_BASE_URL/v2/payments?country=PAK\"
   corridor token mint --body quote.json      (attests this body in the hmac claim)")]
 pub struct MintArgs {
-    /// How long it is valid, in seconds (1 to 3600; production allows 300)
+    /// Lifetime in seconds (1 to 3600; production allows 300)
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_TTL_S)))]
     ttl: u32,
-    /// The raw body of the POST that it is for
+    /// File with the raw body of the POST that the token is for
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
     #[command(flatten)]
@@ -45,14 +45,15 @@ pub struct MintArgs {
 #[command(after_help = "Example:
   corridor token inspect eyJhbGciOi… --base-url https://pay.bank.example --secret-key-file secret.key
 
-Exit code 1 if something is not in order. What needs the API URL, the secret key or the body is checked where they are given.")]
+Exit code 1 if a check fails. Checks that need the API URL, the secret key or the body run only if they are given.")]
 pub struct InspectArgs {
     /// The token, with or without \"Bearer \"
     token: String,
-    /// The raw body of the POST that it came with
+    /// File with the raw body of the POST that the token came with
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
-    /// The longest life allowed, exp - iat, in seconds. Left out: what a service allows by default for a key of this use
+    /// Maximum lifetime (exp - iat) in seconds [default: the service's default for this kind of
+    /// key]
     #[arg(long, value_name = "SECONDS")]
     max_age: Option<u32>,
     #[command(flatten)]
@@ -85,7 +86,7 @@ fn mint(args: &MintArgs, context: &Context) -> Result<(), Failure> {
 
 fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
     let given = args.api.given()?;
-    // The sandbox completes what was not given; without one, less is checked.
+    // The sandbox completes what was not given; without one, fewer checks run.
     let found =
         context.data_dir().ok().and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
     let expected = Expected {
@@ -104,7 +105,7 @@ fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
             "checks": checks.iter().map(|c| json!({ "name": c.name, "passed": c.passed, "detail": c.detail })).collect::<Vec<_>>(),
         }))?,
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Failure::Refused(format!("not in order: {}", wrong.join(", ")))) }
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::Refused(format!("token is invalid: {}", wrong.join(", ")))) }
 }
 
 fn row(check: &Check) -> Vec<String> {

@@ -1,5 +1,6 @@
-//! `corridor users …`: the people of the operator console, written to the store directly and to the audit log. Whoever
-//! may run this on the machine answers for it alone: it is how the first people get in, and how lost ones get back in.
+//! `corridor users …`: users of the operator console, written to the store and its audit log.
+//! Access to the machine is the only check: it creates the first users and restores locked-out
+//! ones.
 
 use std::collections::BTreeSet;
 
@@ -20,37 +21,37 @@ use service::clock::WallClock;
 /// `users …`
 #[derive(Subcommand, Debug)]
 pub enum UsersCommand {
-    /// Let somebody sign in: with a first password, which is shown once, or at the identity provider
+    /// Create a user, with a one-time password or an identity at the identity provider
     Create(CreateArgs),
-    /// List the people and what they may do
+    /// List users, roles and scopes
     #[command(after_help = "Example:\n  corridor users list")]
     List(StoreArgs),
-    /// Say what somebody may do from now on
+    /// Replace a user's roles
     Roles(RolesArgs),
-    /// Give somebody a new first password and have the one-time codes set up again
+    /// Reset a user's password and one-time codes
     #[command(after_help = "Example:\n  corridor users reset ayesha")]
     Reset(LoginArgs),
-    /// Say how somebody signs in from now on
+    /// Change how a user signs in
     SignIn(SignInArgs),
-    /// Let somebody sign in with another account of his at the identity provider: the next one of his name there is bound
+    /// Unbind a user's identity: their next sign-in at the identity provider binds a new one
     #[command(after_help = "Example:\n  corridor users unbind ayesha")]
     Unbind(LoginArgs),
-    /// Sign somebody out everywhere and let nobody sign in under the name
+    /// Disable a user and end their sessions
     #[command(after_help = "Example:\n  corridor users disable ayesha")]
     Disable(LoginArgs),
-    /// Let somebody sign in again
+    /// Enable a disabled user
     #[command(after_help = "Example:\n  corridor users enable ayesha")]
     Enable(LoginArgs),
 }
 
-/// Whose affairs somebody sees.
+/// The tenants that a user may access.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct ScopeArgs {
-    /// Of this tenant only, by its tag
+    /// Access to this tenant only, by its tag
     #[arg(long)]
     tenant: Option<String>,
-    /// Of every tenant, and of the installation itself
+    /// Access to every tenant and to the installation itself
     #[arg(long)]
     all_tenants: bool,
 }
@@ -59,15 +60,16 @@ struct ScopeArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank")]
 pub struct CreateArgs {
-    /// The name to sign in with
+    /// Login name
     #[arg(value_parser = login)]
     login: String,
-    /// What the person may do: viewer, operator, approver, compliance, treasury, admin, auditor; may be repeated
+    /// Role: viewer, operator, approver, compliance, treasury, admin, auditor; repeatable
     #[arg(long = "role", required = true, value_parser = role)]
     roles: Vec<Role>,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Signs in at the identity provider, which knows the person by this name (console.oidc.claim); there is no password
+    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); no
+    /// password
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
     #[command(flatten)]
@@ -80,7 +82,7 @@ pub struct CreateArgs {
     after_help = "Examples:\n  corridor users sign-in ayesha --oidc ayesha@bank.example\n  corridor users sign-in ayesha --password"
 )]
 pub struct SignInArgs {
-    /// Who
+    /// Login name
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
@@ -89,14 +91,15 @@ pub struct SignInArgs {
     store: StoreArgs,
 }
 
-/// How somebody signs in.
+/// How a user signs in.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 struct WayArgs {
-    /// At the identity provider, which knows the person by this name (console.oidc.claim); the password here is gone
+    /// Sign in at the identity provider with this value of the claim (console.oidc.claim); deletes
+    /// the password
     #[arg(long, value_name = "NAME")]
     oidc: Option<String>,
-    /// With a first password, which is shown once, and one-time codes
+    /// Sign in with a one-time password, which is shown once, and one-time codes
     #[arg(long)]
     password: bool,
 }
@@ -105,10 +108,10 @@ struct WayArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor users roles ayesha --role auditor --all-tenants")]
 pub struct RolesArgs {
-    /// Who
+    /// Login name
     #[arg(value_parser = login)]
     login: String,
-    /// All that the person may do from now on; may be repeated
+    /// Role, replacing all current ones; repeatable
     #[arg(long = "role", required = true, value_parser = role)]
     roles: Vec<Role>,
     #[command(flatten)]
@@ -117,10 +120,10 @@ pub struct RolesArgs {
     store: StoreArgs,
 }
 
-/// Options of commands about one person.
+/// Options of commands about one user.
 #[derive(Args, Debug)]
 pub struct LoginArgs {
-    /// Who
+    /// Login name
     #[arg(value_parser = login)]
     login: String,
     #[command(flatten)]
@@ -156,7 +159,7 @@ pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
             UsersCommand::SignIn(args) => sign_in(args, context).await,
             UsersCommand::Unbind(args) => unbind(args, context).await,
             UsersCommand::Disable(args) => change(args, &UserChange::Disable, "disabled and signed out", context).await,
-            UsersCommand::Enable(args) => change(args, &UserChange::Enable, "may sign in again", context).await,
+            UsersCommand::Enable(args) => change(args, &UserChange::Enable, "enabled", context).await,
         }
     })
 }
@@ -181,17 +184,18 @@ async fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// A name at the identity provider in the form that it is kept in, where nobody has it.
+/// Normalizes a value of the provider's claim; refuses one that another user has.
 async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<String>, Failure> {
     let Some(text) = given else { return Ok(None) };
     let oidc = &opened.config.console.oidc;
     if oidc.issuer.is_empty() {
-        return Err(Failure::Refused("--oidc: no identity provider is configured; see console.oidc.issuer".to_owned()));
+        return Err(Failure::Refused("--oidc: no identity provider is configured; set console.oidc.issuer".to_owned()));
     }
-    let none = || Failure::Refused(format!("--oidc: {text:?} is no value that a claim {:?} has", oidc.claim.name()));
+    let none =
+        || Failure::Refused(format!("--oidc: {text:?} is not a valid value of the claim {:?}", oidc.claim.name()));
     let name = oidc.claim.kept(text).ok_or_else(none)?;
     match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
-        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already how {} signs in", found.user.login))),
+        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already used by {}", found.user.login))),
         None => Ok(Some(name)),
     }
 }
@@ -204,7 +208,7 @@ async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
         let (text, hash) = password::first(&opened.store);
         let change = UserChange::FirstPassword { hash };
         if known.provider.is_none() {
-            let words = format!("{} signs in with a password already; see `corridor users reset`", args.login);
+            let words = format!("{} already signs in with a password; see `corridor users reset`", args.login);
             return Err(Failure::Refused(words));
         }
         let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
@@ -221,11 +225,11 @@ async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
     if known.provider.as_ref().is_none_or(|login| login.bound.is_none()) {
-        return Err(Failure::Refused(format!("{} is bound to nobody at the identity provider", args.login)));
+        return Err(Failure::Refused(format!("{} is not bound to an identity at the identity provider", args.login)));
     }
     let done = opened.store.change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("{}: signed out, and bound anew at the next sign-in", args.login));
+    output::remark(&format!("{}: signed out; the next sign-in binds a new identity", args.login));
     Ok(())
 }
 
@@ -233,9 +237,7 @@ fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failu
     match context.output {
         Output::Table => {
             output::members(&[("name", login.to_owned()), ("at the provider", name.to_owned())])?;
-            output::remark(
-                "The first sign-in under this name at the identity provider binds the person to its subject.",
-            );
+            output::remark("The first sign-in with this name at the identity provider binds the user to its subject.");
             Ok(())
         }
         Output::Json => output::json(&json!({ "login": login, "provider_name": name })),
@@ -244,7 +246,7 @@ fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failu
 
 async fn found(opened: &Opened, login: &str) -> Result<StoredUser, Failure> {
     let found = opened.store.user_by_login(login).await.map_err(Failure::of_store)?;
-    found.ok_or_else(|| Failure::Refused(format!("there is nobody named {login:?}; see `corridor users list`")))
+    found.ok_or_else(|| Failure::Refused(format!("no user named {login:?}; see `corridor users list`")))
 }
 
 async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
@@ -254,7 +256,7 @@ async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
     let change = UserChange::Access { roles, scope: args.scope.scope(&opened).await?, version: known.version };
     let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
     done.map_err(Failure::of_store)?;
-    output::remark("holds from the next page on");
+    output::remark("takes effect at the next page load");
     Ok(())
 }
 
@@ -270,7 +272,8 @@ async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::Refused(words));
     }
     let (text, hash) = password::first(&opened.store);
-    // The password first: cut off between the two, the old one must not enrol another device.
+    // The password first: if the command stops in between, the old one must not enrol another
+    // device.
     for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
         let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
         done.map_err(Failure::of_store)?;
@@ -291,7 +294,7 @@ fn show_password(login: &str, password: &str, context: &Context) -> Result<(), F
     match context.output {
         Output::Table => {
             output::members(&[("name", login.to_owned()), ("first password", password.to_owned())])?;
-            output::remark("The password is shown this once; it has to be changed at the first sign-in.");
+            output::remark("The password is shown only once; the user must change it at the first sign-in.");
             Ok(())
         }
         Output::Json => output::json(&json!({ "login": login, "password": password })),

@@ -1,4 +1,4 @@
-//! What the commands of the wallet service share: whose wallet is meant, pages of lists, how answers are shown.
+//! Shared code of the wallet commands: the default wallet, pages of lists, and printing of answers.
 
 use clap::Args;
 use domain::decimal::Decimal;
@@ -11,7 +11,7 @@ use super::output::{self, Output};
 use super::{Context, document};
 use client::{Client, DataDir};
 
-/// A client, the data directory, and how answers are printed.
+/// A client, the data directory and the output format.
 pub struct Wire {
     /// The client.
     pub client: Client,
@@ -22,15 +22,15 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Connects as these options say.
+    /// Connects with these options.
     pub fn open(args: &WalletApiArgs, context: &Context) -> Result<Wire, Failure> {
         let data_dir = context.data_dir()?;
         Ok(Wire { client: args.client(&data_dir)?, data_dir, output: context.output })
     }
 
-    /// The wallet that was named, else the one that the running sandbox was born with.
+    /// The named wallet, else the running sandbox's demo wallet.
     pub fn wallet(&self, named: Option<&str>) -> Result<String, Failure> {
-        let none = || Failure::Usage("which wallet? give its id (only a running sandbox has one by itself)".to_owned());
+        let none = || Failure::Usage("wallet id required (only a running sandbox has a default)".to_owned());
         named.map(str::to_owned).or_else(|| self.sandbox_wallet()).ok_or_else(none)
     }
 
@@ -40,7 +40,7 @@ impl Wire {
         sandbox.others.get("wallet_id").filter(|_| ours)?.as_str().map(str::to_owned)
     }
 
-    /// POSTs a document to a path below `/v1/sdk`, and answers the body.
+    /// POSTs a document to a path below `/v1/sdk` and returns the answer's body.
     pub fn post(&self, path: &str, body: &Value) -> Result<String, Failure> {
         let path = format!("/v1/sdk{path}");
         api::wait_for(async { Ok(self.client.post(&path, &body.to_string()).await?.body) })
@@ -52,7 +52,7 @@ impl Wire {
         api::wait_for(async { Ok(self.client.get(&path, query).await?.body) })
     }
 
-    /// Prints one thing: as it came, or those of its members that a person reads.
+    /// Prints an object: as received, or as a table of the given members.
     pub fn show(&self, body: &str, members: &[(&str, &str)]) -> Result<(), Failure> {
         if self.output == Output::Json {
             return output::line(body);
@@ -62,7 +62,7 @@ impl Wire {
         output::members(&shown)
     }
 
-    /// Prints a page of things: each as it came, or as a row. `columns` are heads and where the cells come from.
+    /// Prints a page of objects: as received, or as rows. `columns` are headings and their members.
     pub fn show_page(&self, body: &str, list: &str, columns: &[(&str, &str)]) -> Result<(), Failure> {
         let entries = entries(body, list)?;
         if self.output == Output::Json {
@@ -78,14 +78,14 @@ impl Wire {
     }
 }
 
-/// The things of one page, each as it came.
+/// The objects of one page, as received.
 pub fn entries(body: &str, list: &str) -> Result<Vec<Box<RawValue>>, Failure> {
     let page: document::Members = document::read(body)?;
-    let missing = || Failure::Unavailable(format!("an answer of an unknown shape: {list} is missing"));
+    let missing = || Failure::Unavailable(format!("unexpected answer: {list} is missing"));
     document::read(page.get(list).ok_or_else(missing)?.get())
 }
 
-/// Says that there is more, where there is.
+/// Prints a remark if there are more pages.
 fn remark_pages(body: &str) -> Result<(), Failure> {
     let page: Value = document::read(body)?;
     let number = |name: &str| page.pointer(&format!("/pagination/{name}")).and_then(Value::as_u64);
@@ -97,7 +97,7 @@ fn remark_pages(body: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Several members of an answer in one cell: `amount.value amount.currency`.
+/// Several members of an answer in one cell, for example `amount.value amount.currency`.
 fn cell(thing: &Value, paths: &str) -> String {
     let texts = paths.split(' ').map(|path| member(thing, path)).filter(|text| !text.is_empty());
     texts.collect::<Vec<_>>().join(" ")
@@ -111,32 +111,32 @@ fn member(thing: &Value, path: &str) -> String {
     }
 }
 
-/// Which page.
+/// Options that select a page.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct PageArgs {
-    /// Which page, from 0
+    /// Page number, starting at 0
     #[arg(long, default_value_t = 0, value_name = "N")]
     page: u32,
-    /// How many on a page (1 to 100)
+    /// Results per page (1 to 100)
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 }
 
 impl PageArgs {
-    /// As query parameters.
+    /// The page as query parameters.
     pub fn query(self) -> [(&'static str, String); 2] {
         [("page", self.page.to_string()), ("limit", self.limit.to_string())]
     }
 }
 
-/// Reads an amount of coins or money: above 0, at most 6 decimals, as the API takes it.
+/// Parses an amount of tokens or money: above 0, at most 6 decimals, as the API accepts it.
 pub fn amount(text: &str) -> Result<String, String> {
     let value = Decimal::parse(text).map_err(|error| error.to_string())?;
     let fits = value > Decimal::ZERO && value.to_minor(6).is_some();
     if fits { Ok(value.to_string()) } else { Err("must be above 0 with at most 6 decimals".to_owned()) }
 }
 
-/// Reads a code in either case.
+/// Parses a code in upper or lower case.
 pub fn code(text: &str) -> Result<String, String> {
     let wrong = || "must be a code like USDC, PKR or SUSPICIOUS_ACTIVITY".to_owned();
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_show_members_and_leave_out_what_is_not_there() {
+    fn cells_show_members_and_omit_missing_ones() {
         let thing = json!({ "amount": { "value": "25.50", "currency": "USDC" }, "paid_at": null, "tries": 3 });
         assert_eq!(cell(&thing, "amount.value amount.currency"), "25.50 USDC");
         assert_eq!(cell(&thing, "paid_at tries nothing.here"), "3");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_those_of_the_api() {
+    fn amounts_follow_the_rules_of_the_api() {
         assert_eq!(amount("25.5"), Ok("25.5".to_owned()));
         for wrong in ["0", "-1", "1.0000001", "a", ""] {
             assert!(amount(wrong).is_err(), "{wrong}");

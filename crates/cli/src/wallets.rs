@@ -1,4 +1,4 @@
-//! `corridor wallets …`: making wallets, looking at them, stopping and freeing them.
+//! `corridor wallets …`: provisions, inspects, blocks and unblocks wallets.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -13,15 +13,15 @@ use super::wallet_api::{Wire, code};
 /// `wallets …`
 #[derive(Subcommand, Debug)]
 pub enum WalletsCommand {
-    /// Make a customer's wallet
+    /// Provision a wallet for a customer
     Provision(ProvisionArgs),
-    /// Show a wallet and what is in it
+    /// Show a wallet and its balances
     Get(WalletArgs),
-    /// Stop a wallet: nothing goes out, what comes in waits
+    /// Block a wallet: outgoing transfers stop, incoming deposits wait
     Block(BlockArgs),
-    /// Free a stopped wallet
+    /// Unblock a wallet
     Unblock(UnblockArgs),
-    /// Stop a wallet for ever, on a regulator's order
+    /// Blacklist a wallet permanently on a regulator's order
     Blacklist(BlacklistArgs),
 }
 
@@ -30,19 +30,20 @@ pub enum WalletsCommand {
 #[command(after_help = "Example:\n  corridor wallets provision --customer CUST-117 --email asha@example.com \\
     --phone +923001234567 --kyc-level ENHANCED")]
 pub struct ProvisionArgs {
-    /// The bank's own id of the customer
+    /// The bank's customer id
     #[arg(long, value_name = "ID")]
     customer: String,
-    /// The customer's e-mail address
+    /// The customer's email address
     #[arg(long)]
     email: String,
-    /// The customer's telephone number in E.164
+    /// The customer's phone number in E.164 format
     #[arg(long, value_name = "NUMBER")]
     phone: String,
-    /// How well the customer is known: BASIC, ENHANCED, COMPREHENSIVE [default: what the tenant says of him, else BASIC]
+    /// KYC level: BASIC, ENHANCED, COMPREHENSIVE [default: the tenant's record of the customer,
+    /// else BASIC]
     #[arg(long, value_name = "LEVEL", value_parser = code)]
     kyc_level: Option<String>,
-    /// The blockchain [default: ethereum]
+    /// Blockchain [default: ethereum]
     #[arg(long, value_name = "NAME")]
     blockchain: Option<String>,
     #[command(flatten)]
@@ -53,7 +54,7 @@ pub struct ProvisionArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor wallets get 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
 pub struct WalletArgs {
-    /// The wallet [default: the running sandbox's]
+    /// Wallet id [default: the running sandbox's wallet]
     #[arg(value_name = "ID")]
     wallet: Option<String>,
     #[command(flatten)]
@@ -65,16 +66,16 @@ pub struct WalletArgs {
 #[command(after_help = "Example:\n  corridor wallets block --reason SUSPICIOUS_ACTIVITY \\
     --details 'several senders with one name' --auto-unblock-hours 72 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
 pub struct BlockArgs {
-    /// The wallet
+    /// Wallet id
     #[arg(value_name = "ID")]
     wallet: String,
-    /// Why, as a code: SUSPICIOUS_ACTIVITY, PENDING_INVESTIGATION …
+    /// Reason code: SUSPICIOUS_ACTIVITY, PENDING_INVESTIGATION …
     #[arg(long, value_name = "CODE", value_parser = code)]
     reason: String,
-    /// Why, in words
+    /// Explanation of the reason
     #[arg(long, value_name = "TEXT")]
     details: String,
-    /// After so many hours it ends by itself (1 to 8760)
+    /// Hours until the wallet unblocks automatically (1 to 8760)
     #[arg(long, value_name = "HOURS")]
     auto_unblock_hours: Option<u32>,
     #[command(flatten)]
@@ -85,10 +86,10 @@ pub struct BlockArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor wallets unblock --why 'the senders are relatives' 5d0c4a4e-…")]
 pub struct UnblockArgs {
-    /// The wallet
+    /// Wallet id
     #[arg(value_name = "ID")]
     wallet: String,
-    /// Why, for the record
+    /// Reason, for the audit log
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
     #[command(flatten)]
@@ -100,26 +101,26 @@ pub struct UnblockArgs {
 #[command(after_help = "Example:\n  corridor wallets blacklist --authority 'Federal Investigation Agency' \\
     --reference FIA-2026-0417 --reason 'court order' --effective-date 2026-11-21 5d0c4a4e-…")]
 pub struct BlacklistArgs {
-    /// The wallet
+    /// Wallet id
     #[arg(value_name = "ID")]
     wallet: String,
-    /// Who ordered it
+    /// Regulatory authority that issued the order
     #[arg(long, value_name = "NAME")]
     authority: String,
-    /// What the order is known by
+    /// Reference number of the order
     #[arg(long, value_name = "NUMBER")]
     reference: String,
-    /// Why, in words
+    /// Reason for the order
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// From which day on (UTC); until then the wallet is blocked [default: today]
+    /// Effective date (UTC); until then the wallet is blocked [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     effective_date: Option<String>,
     #[command(flatten)]
     api: WalletApiArgs,
 }
 
-/// Members that every answer about a wallet may have.
+/// Labels and members that an answer about a wallet may have.
 const MEMBERS: &[(&str, &str)] = &[
     ("wallet", "wallet_id"),
     ("customer", "customer_id"),
@@ -129,14 +130,14 @@ const MEMBERS: &[(&str, &str)] = &[
     ("kyc level", "kyc_level"),
     ("reason", "reason"),
     ("blocked", "blocked_at"),
-    ("free again", "auto_unblock_at"),
+    ("unblocks at", "auto_unblock_at"),
     ("unblocked", "unblocked_at"),
     ("authority", "regulatory_authority"),
     ("reference", "regulatory_reference"),
     ("blacklisted", "blacklisted_at"),
     ("effective", "effective_date"),
     ("on the token's blacklist", "usdc_contract_blacklist_applied"),
-    ("worth in USD", "balance.total_value_usd"),
+    ("value in USD", "balance.total_value_usd"),
     ("created", "created_at"),
     ("last activity", "last_activity_at"),
 ];

@@ -1,4 +1,5 @@
-//! Following one payment to its end: the event stream tells each step, and where there is none the record is asked for.
+//! Watches one payment until it settles, over the event stream or, without one, by polling its
+//! record.
 
 use std::time::Duration;
 
@@ -12,15 +13,15 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use client::{Client, Event, EventStream, PaymentRecord, PaymentResponse, Seen};
 
-/// How often the record is asked for while no stream can be had.
+/// Poll interval while no stream is available.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a stream may say nothing of the payment before its record is asked for all the same.
+/// Stream silence about the payment after which its record is polled anyway.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Options of watching.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// How long to wait for the end, in seconds
+    /// Timeout in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
 }
@@ -35,13 +36,14 @@ pub struct Watch<'a> {
     last: Option<Seen>,
 }
 
-/// Opens the stream of events; without one the record is polled, so a refusal here is no failure.
+/// Opens the event stream. Failing to open it is not an error: the record is polled instead.
 pub async fn open_stream(client: &Client) -> Option<EventStream> {
     client.events(None).await.ok()
 }
 
 impl<'a> Watch<'a> {
-    /// Watches the payment over a stream that was opened before its last known state was read, so that nothing is missed.
+    /// Watches the payment over a stream opened before its last state was read, so nothing is
+    /// missed.
     pub fn new(
         client: &'a Client,
         country: Country,
@@ -52,7 +54,7 @@ impl<'a> Watch<'a> {
         Watch { client, country, id: id.into(), output, stream, last: None }
     }
 
-    /// Prints each state from `first` on until the payment is settled; fails unless it succeeded.
+    /// Prints each state from `first` on until the payment settles; fails unless it succeeded.
     pub async fn follow(mut self, first: &PaymentResponse, args: &WatchArgs) -> Result<(), Failure> {
         let deadline = Instant::now() + Duration::from_secs(args.timeout);
         self.see(Seen::from(first))?;
@@ -71,7 +73,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Waits for news of any kind, and takes it in.
+    /// Waits for any news and processes it.
     async fn step(&mut self) -> Result<(), Failure> {
         let Some(stream) = &mut self.stream else {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -97,7 +99,7 @@ impl<'a> Watch<'a> {
                 let record: PaymentRecord = document::read(&answer.body)?;
                 record.response.as_ref().map_or(Ok(()), |response| self.see(Seen::from(response)))
             }
-            // Whoever watches sits out a restart of the service; the deadline ends it.
+            // A restart of the service is tolerated; the deadline ends the watch.
             Err(error) if error.may_be_repeated() => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_stream_tells_the_end() {
+    async fn the_stream_reports_the_end() {
         let line = |kind: &str, status: &str, second: u32| {
             let response = response(status, second);
             format!(

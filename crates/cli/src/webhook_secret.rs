@@ -1,4 +1,4 @@
-//! The secret of webhooks as commands take it: from the command line, a file, the environment, or the running sandbox.
+//! The webhook secret from the command line, a file, the environment, or the running sandbox.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,17 @@ use client::DataDir;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Secret (default: the running sandbox's)")]
 pub struct SecretArgs {
-    /// The webhook secret, whsec_…; repeat it while one takes the other's place (better: --secret-file or the variable;
+    /// Webhook secret, whsec_…; repeat it during a rotation (better: --secret-file or the variable;
     /// other users can see arguments)
     #[arg(long, env = "CORRIDOR_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true)]
     secret: Vec<String>,
-    /// A file that holds it, or several, one a line
+    /// File with one or more secrets, one per line
     #[arg(long, env = "CORRIDOR_WEBHOOK_SECRET_FILE", value_name = "FILE", conflicts_with = "secret")]
     secret_file: Option<PathBuf>,
 }
 
 impl SecretArgs {
-    /// The secrets that were given, newest first; none where none was.
+    /// The given secrets, newest first; empty where none was given.
     pub fn given(&self) -> Result<Vec<WebhookSecret>, Failure> {
         let text = match &self.secret_file {
             None => self.secret.join(" "),
@@ -34,7 +34,7 @@ impl SecretArgs {
         text.split_whitespace().map(parsed).collect()
     }
 
-    /// The same, else the running sandbox's.
+    /// The given secrets, else the running sandbox's.
     pub fn secrets(&self, data_dir: &DataDir) -> Result<Vec<WebhookSecret>, Failure> {
         let mut secrets = self.given()?;
         if secrets.is_empty()
@@ -56,7 +56,7 @@ fn parsed(text: &str) -> Result<WebhookSecret, Failure> {
     WebhookSecret::parse(text).map_err(|fault| Failure::Usage(fault.to_string()))
 }
 
-/// A new secret, as text and ready to sign.
+/// A new secret, as text and as a signing key.
 pub fn fresh() -> Result<(String, WebhookSecret), Failure> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| Failure::Usage(format!("random numbers: {error}")))?;

@@ -1,5 +1,5 @@
-//! `corridor webhooks …`: where a tenant's webhooks go and what signs them, written to the store directly and to its
-//! audit log. Secrets are shown once.
+//! `corridor webhooks …`: tenants' webhook endpoints and signing secrets, written to the store and
+//! its audit log. Secrets are shown once.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::audit::Deed;
@@ -23,20 +23,20 @@ use service::clock::WallClock;
 /// `webhooks …`
 #[derive(Subcommand, Debug)]
 pub enum WebhooksCommand {
-    /// Say where a tenant's webhooks go; the first time its secret is shown, once
+    /// Set the webhook endpoint; the first call prints its secret, once
     Set(SetArgs),
-    /// Show where they go
+    /// Show the webhook endpoint
     #[command(after_help = "Example:\n  corridor webhooks show --tenant demobank")]
     Show(TenantArgs),
-    /// Send the payment service's events there too, or no more
+    /// Turn the payment service's events on or off
     Payments(PaymentsArgs),
-    /// Send again what a receiver missed since a time, of both services
+    /// Resend events of both services that the endpoint missed since a time
     Recover(RecoverArgs),
-    /// Sign with a new secret, shown once; the old one signs too until the bank has changed over
+    /// Rotate the signing secret, shown once; the old one also signs for a while
     Rotate(RotateArgs),
-    /// Send nothing more; what happens meanwhile can be sent again later
+    /// Disable delivery; missed events can be resent later
     Disable(DisableArgs),
-    /// Send again
+    /// Enable delivery
     #[command(
         after_help = "Example:\n  corridor webhooks enable --tenant demobank && corridor events recover --since 6h"
     )]
@@ -50,41 +50,41 @@ pub enum WebhooksCommand {
   corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
   corridor webhooks set --tenant demobank --events order.failed,order.cancelled
 
-Sending them elsewhere than before takes two people. The six events of the specification are sent in any case; the optional
-ones are order.failed, order.cancelled, payment_request.expired, wallet.unblocked and wallet.blacklisted.")]
+Changing the endpoint requires two users. The six events of the specification are always sent; the optional ones
+are order.failed, order.cancelled, payment_request.expired, wallet.unblocked and wallet.blacklisted.")]
 pub struct SetArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// The address in front of /webhooks/wallet/… and /webhooks/payment/…
+    /// Base URL; /webhooks/wallet/… and /webhooks/payment/… are appended
     #[arg(long, required_unless_present = "events")]
     url: Option<String>,
-    /// The optional events of the wallet service that they get, from now on: names between commas, all or none
+    /// Optional events of the wallet service to subscribe to: comma-separated names, all or none
     #[arg(long, value_name = "NAMES", value_parser = subscriptions)]
     events: Option<Subscriptions>,
-    /// Who wants them sent there
+    /// User who requests the change
     #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
     by: Option<String>,
-    /// Who approves it: somebody else
+    /// User who approves it; must differ from --by
     #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
     approved_by: Option<String>,
 }
 
-/// Reads `--events`.
+/// Parses `--events`.
 fn subscriptions(text: &str) -> Result<Subscriptions, String> {
     Subscriptions::parse(text).map_err(|name| {
         let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
-        format!("{name:?} is no optional event: use {}, or all, or none", names.join(", "))
+        format!("{name:?} is not an optional event: use {}, all, or none", names.join(", "))
     })
 }
 
-/// Who acts through the machine's user. What takes two people names them.
+/// The actor of a change: the machine's user, or the two named users where dual control applies.
 fn deed(by: Option<&str>, other: Option<&str>, user: &Deed, what_takes_two: Option<&str>) -> Result<Deed, Failure> {
     match (by, other, what_takes_two) {
         (Some(by), Some(other), _) if is_same(by, other) => {
-            Err(Failure::Refused("--approved-by: must be somebody else than --by".to_owned()))
+            Err(Failure::Refused("--approved-by: must be a different user than --by".to_owned()))
         }
         (Some(by), Some(other), _) => Ok(user.clone().on_behalf_of(by).together_with(other)),
-        (_, _, Some(what)) => Err(Failure::Usage(format!("--by, --approved-by: {what} takes two people"))),
+        (_, _, Some(what)) => Err(Failure::Usage(format!("--by, --approved-by: {what} requires two users"))),
         (_, _, None) => Ok(user.clone()),
     }
 }
@@ -92,9 +92,9 @@ fn deed(by: Option<&str>, other: Option<&str>, user: &Deed, what_takes_two: Opti
 /// `on` or `off`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
-    /// From now on.
+    /// Send payment events.
     On,
-    /// No more.
+    /// Do not send payment events.
     Off,
 }
 
@@ -104,18 +104,18 @@ enum Switch {
   corridor webhooks payments on --tenant demobank --by ayesha --approved-by omar
   corridor webhooks payments off --tenant demobank
 
-The events of GET /v2/events go to URL/webhooks/payment/…, signed like the others. Switching them on takes two people.
-What happened before is sent by `corridor webhooks recover`.")]
+The events of GET /v2/events go to URL/webhooks/payment/…, signed like the others. Turning them on requires two users.
+To resend earlier events, use `corridor webhooks recover`.")]
 pub struct PaymentsArgs {
-    /// Whether they are sent
+    /// on or off
     #[arg(value_enum)]
     to: Switch,
     #[command(flatten)]
     tenant: TenantArgs,
-    /// Who wants it
+    /// User who requests the change
     #[arg(long, value_name = "NAME", requires = "approved_by", value_parser = person)]
     by: Option<String>,
-    /// Who approves it: somebody else
+    /// User who approves it; must differ from --by
     #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
     approved_by: Option<String>,
 }
@@ -126,15 +126,15 @@ pub struct PaymentsArgs {
   corridor webhooks recover --tenant demobank --since 2026-11-21T00:00:00Z
   corridor webhooks recover --tenant demobank --since 6h --dry-run
 
-Sends again, oldest first, what was given up (dead) or had no receiver (disabled) and happened since then, and payment
-events of before they were switched on: at most 1000 at once.")]
+Resends events since the given time, oldest first, whose delivery failed permanently (dead) or had no endpoint (disabled),
+and payment events from before they were turned on: at most 1000 at once.")]
 pub struct RecoverArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// Since when: an instant, or how long ago (90m, 6h, 2d)
+    /// Start of the period: an instant, or a duration ago (90m, 6h, 2d)
     #[arg(long, value_name = "TIME", value_parser = super::events::since)]
     since: jiff::Timestamp,
-    /// Only say which
+    /// List the events without sending them
     #[arg(long)]
     dry_run: bool,
 }
@@ -143,12 +143,12 @@ pub struct RecoverArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor webhooks rotate --tenant demobank --overlap-hours 24
 
-A secret that an earlier rotation keeps valid stays so until its hour. At most 4 sign at a time; one more rotation is
+Secrets kept valid by earlier rotations stay valid until their time is up. At most 4 sign at a time; another rotation is
 refused.")]
 pub struct RotateArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// How long the old secret signs beside the new one; 0 = it was stolen, every other secret ends now
+    /// Hours that the old secret keeps signing; 0 if it leaked: every other secret ends now
     #[arg(long, default_value_t = 168, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(..=8_760))]
     overlap_hours: u32,
 }
@@ -159,7 +159,7 @@ pub struct RotateArgs {
 pub struct DisableArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// Why
+    /// Reason
     #[arg(long)]
     why: String,
 }
@@ -179,14 +179,14 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
                 let done =
                     opened.store.disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why)).await;
                 done.map_err(Failure::of_store)?;
-                output::remark("disabled; `corridor webhooks enable` undoes it");
+                output::remark("disabled; to undo, run `corridor webhooks enable`");
                 Ok(())
             }
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
                 let tenant = opened.tenant(&args.tenant).await?;
                 opened.store.enable_webhook(tenant.id, &opened.by).await.map_err(Failure::of_store)?;
-                output::remark("enabled; `corridor events recover` sends what was missed");
+                output::remark("enabled; to resend missed events, run `corridor events recover`");
                 Ok(())
             }
         }
@@ -200,13 +200,13 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     if let Some(url) = &args.url {
         set_url(args, url, known.as_ref(), (&opened, tenant.id), context).await?;
     } else if known.is_none() {
-        return Err(Failure::Usage("--url: there is no receiver yet that could subscribe to events".to_owned()));
+        return Err(Failure::Usage("--url: required; no endpoint is configured yet".to_owned()));
     }
     if let Some(events) = &args.events {
         opened.store.subscribe_webhook(tenant.id, events, &opened.by).await.map_err(Failure::of_store)?;
         let names =
             if events.kinds().next().is_none() { Subscriptions::NOTHING.to_owned() } else { events.to_string() };
-        output::remark(&format!("optional events that are sent from now on: {names}"));
+        output::remark(&format!("optional events subscribed: {names}"));
     }
     Ok(())
 }
@@ -219,14 +219,14 @@ async fn set_url(
     context: &Context,
 ) -> Result<(), Failure> {
     opened.config.receivers().url(url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
-    // A sandbox's tenant begins with a secret and nowhere to send to.
+    // A sandbox's tenant starts with a secret but without an endpoint.
     let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != url);
-    let takes_two = is_change.then_some("sending them elsewhere");
+    let takes_two = is_change.then_some("changing the endpoint");
     let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     if known.is_some() {
         let done = opened.store.set_webhook_url(tenant, url, &by).await;
         done.map_err(Failure::of_store)?;
-        output::remark("webhooks go there now; the secret stays");
+        output::remark("endpoint changed; the secret stays the same");
         return Ok(());
     }
     let (text, _) = webhook_secret::fresh()?;
@@ -243,8 +243,8 @@ async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure>
     let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
     output::remark(match args.to {
-        Switch::On => "payment events are sent from now on; `corridor webhooks recover` sends those of before",
-        Switch::Off => "payment events are sent no more",
+        Switch::On => "payment events are on; to resend earlier ones, run `corridor webhooks recover`",
+        Switch::Off => "payment events are off",
     });
     Ok(())
 }
@@ -273,8 +273,8 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             for (at, id, kind) in &all {
                 output::line(&format!("{at} {id} {kind}"))?;
             }
-            let what = if args.dry_run { "would be sent" } else { "are sent" };
-            let more = if lost.more { "; there are more" } else { "" };
+            let what = if args.dry_run { "would be resent" } else { "are being resent" };
+            let more = if lost.more { "; more remain" } else { "" };
             output::remark(&format!("{} events {what}{more}", all.len()));
             Ok(())
         }
@@ -301,7 +301,7 @@ fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure
     match context.output {
         Output::Table => {
             output::members(&[("url", shown_url(url)), ("secret", secret.to_owned())])?;
-            output::remark("The secret is shown this once.");
+            output::remark("The secret is shown only once.");
             Ok(())
         }
         Output::Json => output::json(&json!({ "url": shown_url(url), "secret": secret })),
@@ -311,7 +311,7 @@ fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure
 async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let none = || Failure::Refused(format!("{} has no receiver yet: `corridor webhooks set`", args.tenant));
+    let none = || Failure::Refused(format!("{} has no endpoint yet; run `corridor webhooks set`", args.tenant));
     let webhook = found(&opened, tenant.id).await?.ok_or_else(none)?;
     let now = WallClock.now();
     let signing = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| until > now)).count();

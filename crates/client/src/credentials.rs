@@ -1,4 +1,5 @@
-//! Which environment is spoken to and with which keys: flags and `CORRIDOR_*` variables, else the running sandbox.
+//! Selects the environment and its keys: flags and `CORRIDOR_*` variables, else the running
+//! sandbox.
 
 use http_api::auth::Service;
 
@@ -6,13 +7,13 @@ use super::error::ClientError;
 use super::files::DataDir;
 use config::Secret;
 
-/// What a wallet token says of its holder: who has the key is the bank's own backend.
+/// The holder named in a wallet token: the key belongs to the bank's own backend.
 const WALLET_ROLES: &[&str] = &["wallet_manager"];
 
 /// What a client needs to sign requests.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// Which of the two services they are for.
+    /// The service that they are for.
     pub service: Service,
     /// `{base_url}` of the specification, without a trailing slash; also `aud` and `iss` of tokens.
     pub base_url: String,
@@ -22,7 +23,7 @@ pub struct Credentials {
     pub secret_key: Secret,
 }
 
-/// What was given by flags and variables.
+/// The values of flags and variables.
 #[derive(Clone, Debug, Default)]
 pub struct GivenCredentials {
     /// `--base-url`
@@ -34,7 +35,7 @@ pub struct GivenCredentials {
 }
 
 impl Credentials {
-    /// What was given, completed from the running sandbox unless another address was given.
+    /// The given values, completed from the running sandbox unless another URL was given.
     pub fn find(service: Service, given: GivenCredentials, data_dir: &DataDir) -> Result<Credentials, ClientError> {
         let address = given.base_url.map(|url| url.trim_end_matches('/').to_owned());
         let complete = address.is_some() && given.access_key.is_some() && given.secret_key.is_some();
@@ -77,13 +78,13 @@ impl Credentials {
         }
     }
 
-    /// Whether the access key's use says that no real money is behind it (`demobank-test_pay-…`).
+    /// Whether the access key's use marks a test environment (`demobank-test_pay-…`).
     pub fn is_test(&self) -> bool {
         self.access_key.split('-').nth(1).is_some_and(|usage| usage.starts_with("test_") || usage.starts_with("mock_"))
     }
 }
 
-/// The running sandbox's address, where there is one.
+/// The running sandbox's URL, if there is one.
 pub fn sandbox_base_url(data_dir: &DataDir) -> Option<String> {
     data_dir.sandbox().ok().flatten().map(|sandbox| sandbox.base_url().to_owned())
 }
@@ -101,10 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn the_sandbox_fills_in_what_was_not_given_for_its_own_address_only() {
+    fn the_sandbox_completes_missing_values_for_its_own_url_only() {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = DataDir::at(dir.path());
-        let none = Credentials::find(Service::Pay, given(None, None, None), &data_dir).expect_err("nothing to go by");
+        let none =
+            Credentials::find(Service::Pay, given(None, None, None), &data_dir).expect_err("no source of credentials");
         assert!(none.to_string().contains("CORRIDOR_BASE_URL"), "{none}");
         let text = r#"{"base_url":"http://127.0.0.1:8480/","payment_access_key":"demo-test_pay-a",
                        "payment_secret_key":"s","wallet_base_url":"http://127.0.0.1:8481/",

@@ -1,36 +1,37 @@
-//! What can go wrong with a request, in words for the person who made it: which field, which rule.
+//! Errors of a request, worded for the user who made it: which field, which rule.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// The most of an unreadable answer that is shown, in characters.
+/// Maximum length of an unreadable answer that is shown, in characters.
 const MAX_SHOWN_CHARS: usize = 500;
 
 /// Why a request did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The request could not even be made: something is missing or malformed on this side.
+    /// The request could not be built: a value is missing or malformed on this side.
     #[error("{0}")]
     Usage(String),
-    /// The API refused (4xx, or a redirect, which the API never sends).
+    /// The API rejected it (4xx, or a redirect, which the API never sends).
     #[error("{message}")]
     Refused {
         /// The HTTP status.
         status: u16,
         /// `detail.code`, or the `type` of the first validation fault.
         code: Option<String>,
-        /// What it said.
+        /// The API's message.
         message: String,
-        /// When it may be asked again (`Retry-After`), where it was asked too often.
+        /// When to retry (`Retry-After`), if rate limited.
         retry_after: Option<Duration>,
     },
-    /// Nobody answered, or a 5xx.
+    /// No answer, or a 5xx.
     #[error("{message}")]
     Unavailable {
-        /// What happened.
+        /// The failure.
         message: String,
-        /// Whether the request may have arrived, or was refused for load: worth repeating under the same key.
+        /// Whether the request may have arrived, or was rejected for load: worth repeating under
+        /// the same key.
         repeat: bool,
     },
 }
@@ -41,7 +42,7 @@ impl ClientError {
         matches!(self, ClientError::Unavailable { repeat: true, .. })
     }
 
-    /// The API's stable code of the refusal.
+    /// The API's stable error code.
     pub fn code(&self) -> Option<&str> {
         match self {
             ClientError::Refused { code, .. } => code.as_deref(),
@@ -49,7 +50,7 @@ impl ClientError {
         }
     }
 
-    /// The HTTP status of the refusal.
+    /// The HTTP status of the rejection.
     pub fn status(&self) -> Option<u16> {
         match self {
             ClientError::Refused { status, .. } => Some(*status),
@@ -57,7 +58,7 @@ impl ClientError {
         }
     }
 
-    /// From an answer with a status that is no success.
+    /// From an answer with an error status.
     pub fn of_answer(status: u16, body: &str) -> ClientError {
         let detail = serde_json::from_str::<Value>(body).ok().and_then(problem_of);
         let told = match &detail {
@@ -85,7 +86,7 @@ impl ClientError {
         }
     }
 
-    /// How long to wait before the same is asked again, where it was asked too often.
+    /// How long to wait before a retry, if rate limited.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             ClientError::Refused { retry_after, .. } => *retry_after,
@@ -106,8 +107,8 @@ impl ClientError {
     }
 }
 
-/// What a body says went wrong: the payment service's `detail`, or the wallet service's whole body, whose code is in
-/// `error`.
+/// The error in a body: the payment service's `detail`, or the wallet service's whole body, whose
+/// code is in `error`.
 fn problem_of(mut body: Value) -> Option<Value> {
     if let Some(detail) = body.get_mut("detail") {
         return Some(detail.take());
@@ -133,7 +134,7 @@ fn fault_line(fault: &Value) -> String {
     let context: String = fault
         .get("ctx")
         .and_then(Value::as_object)
-        // What the message says already is not said again.
+        // Skips what the message already contains.
         .map(|ctx| ctx.iter().filter(|(_, value)| !message.contains(&plain(value))))
         .map(|news| news.map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
         .unwrap_or_default();
@@ -142,7 +143,8 @@ fn fault_line(fault: &Value) -> String {
 
 /// `the quote has expired (quote_expired, request 0193…)`
 ///
-/// Where the wallet service lists faults, each has a line of its own: `amount.value: must be above 0 (invalid_amount)`.
+/// If the wallet service lists several faults, each has its own line: `amount.value: must be above
+/// 0 (invalid_amount)`.
 fn problem_line(problem: &Map<String, Value>) -> String {
     let details = problem.get("details").and_then(Value::as_object);
     let faults = details.and_then(|details| details.get("faults")).and_then(Value::as_array);
@@ -158,7 +160,7 @@ fn problem_line(problem: &Map<String, Value>) -> String {
         })
         .collect();
     let message = match faults {
-        Some(_) => "these fields are wrong".to_owned(),
+        Some(_) => "some fields are invalid".to_owned(),
         None => problem.get("message").map(plain).unwrap_or_default(),
     };
     let lines: String = faults.into_iter().flatten().map(|fault| format!("\n  {}", wallet_fault_line(fault))).collect();
@@ -178,7 +180,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The text without control characters, which would steer a terminal.
+/// The text without control characters, which could manipulate a terminal.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -219,7 +221,7 @@ mod tests {
                 r#"{"error":"INVALID_REQUEST","message":"a: must be b","field":"a","details":{"faults":[
                     {"field":"a","rule":"enum","message":"must be b"},{"field":"c.d","rule":"missing","message":"Field required"}]},
                     "request_id":"r-1","timestamp":"t"}"#,
-                "refused with 400: these fields are wrong (INVALID_REQUEST, request_id r-1)\n  a: must be b (enum)\n  c.d: Field required (missing)",
+                "refused with 400: some fields are invalid (INVALID_REQUEST, request_id r-1)\n  a: must be b (enum)\n  c.d: Field required (missing)",
                 Some("INVALID_REQUEST"),
             ),
             (403, r#"{"detail":"no"}"#, "refused with 403: no", None),

@@ -7,15 +7,15 @@ use serde_json::value::RawValue;
 
 use super::error::ClientError;
 
-/// The longest line that is taken, in bytes.
+/// Maximum length of a line, in bytes.
 const MAX_LINE_BYTES: usize = 1024 * 1024;
-/// A stream that says nothing for this long, not even a heartbeat (every 15 s), is dead.
+/// A stream without data for this long, not even a heartbeat (every 15 s), is dead.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// One event of the log.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Its place in the tenant's log.
+    /// Its sequence number in the tenant's log.
     pub seq: u64,
     /// `payment.succeeded` …
     pub kind: String,
@@ -69,7 +69,7 @@ fn lost(why: &str) -> ClientError {
 
 fn parse(line: &str) -> Result<Event, ClientError> {
     let envelope: Envelope =
-        serde_json::from_str(line).map_err(|error| lost(&format!("a line that is no event: {error}")))?;
+        serde_json::from_str(line).map_err(|error| lost(&format!("a line that is not an event: {error}")))?;
     Ok(Event {
         seq: envelope.seq,
         kind: envelope.kind,
@@ -78,11 +78,11 @@ fn parse(line: &str) -> Result<Event, ClientError> {
     })
 }
 
-/// Bytes on their way to becoming lines.
+/// Bytes that are not split into lines yet.
 #[derive(Debug, Default)]
 struct LineBuffer {
     bytes: Vec<u8>,
-    /// How far there is certainly no end of line.
+    /// The offset up to which there is certainly no line end.
     searched: usize,
 }
 
@@ -90,7 +90,7 @@ impl LineBuffer {
     fn push(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
         self.bytes.extend_from_slice(bytes);
         let endless = self.bytes.len() > MAX_LINE_BYTES && !self.bytes.contains(&b'\n');
-        if endless { Err(lost("a line without end")) } else { Ok(()) }
+        if endless { Err(lost("a line that is too long")) } else { Ok(()) }
     }
 
     fn take_line(&mut self) -> Result<Option<String>, ClientError> {

@@ -1,4 +1,4 @@
-//! The data directory as the commands use it: the running sandbox's file, and what the last commands made.
+//! The commands' data directory: the running sandbox's file, and the results of the last commands.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,7 +21,8 @@ const LAST_PAYMENT_FILE: &str = "last-payment.json";
 #[derive(Clone, Debug)]
 pub struct DataDir(PathBuf);
 
-/// What `corridor sandbox --output json` prints and the running sandbox writes to its file.
+/// The output of `corridor sandbox --output json`, which the running sandbox also writes to its
+/// file.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Sandbox {
     base_url: String,
@@ -29,7 +30,7 @@ pub struct Sandbox {
     pub payment_access_key: String,
     /// SECRET KEY of the payment API.
     pub payment_secret_key: Secret,
-    /// Everything else.
+    /// All other members.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
 }
@@ -40,7 +41,7 @@ impl Sandbox {
         self.base_url.trim_end_matches('/')
     }
 
-    /// Address and keys of one of the two services.
+    /// URL and keys of one of the two services.
     pub(super) fn credentials(&self, service: Service) -> Option<Credentials> {
         let text = |name: &str| self.others.get(name)?.as_str().map(str::to_owned);
         Some(match service {
@@ -63,20 +64,20 @@ impl Sandbox {
 /// The quote of the last `corridor quote`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LastQuote {
-    /// Where it was made.
+    /// The URL where it was made.
     pub base_url: String,
     /// The quote as the API answered it.
     pub quote: Box<RawValue>,
-    /// The beneficiary account that it was made with and that the payment must name.
+    /// The beneficiary account of the quote, which the payment must name.
     pub account: Option<String>,
-    /// The branch that it was made with and that the payment must name.
+    /// The branch of the quote, which the payment must name.
     pub branch: Option<String>,
 }
 
 /// The payment of the last `corridor pay`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct LastPayment {
-    /// Where it was made.
+    /// The URL where it was made.
     pub base_url: String,
     /// Its id.
     pub id: String,
@@ -106,7 +107,7 @@ impl DataDir {
         &self.0
     }
 
-    /// Where the running sandbox writes its file.
+    /// The path of the running sandbox's file.
     pub fn sandbox_file(&self) -> PathBuf {
         self.0.join(SANDBOX_FILE)
     }
@@ -126,12 +127,12 @@ impl DataDir {
         self.read(LAST_PAYMENT_FILE)
     }
 
-    /// Remembers a quote for `corridor pay`.
+    /// Stores a quote for `corridor pay`.
     pub fn remember_quote(&self, quote: &LastQuote) -> Result<(), ClientError> {
         self.write(LAST_QUOTE_FILE, quote)
     }
 
-    /// Remembers a payment for `corridor payments watch last`.
+    /// Stores a payment for `corridor payments watch last`.
     pub fn remember_payment(&self, payment: &LastPayment) -> Result<(), ClientError> {
         self.write(LAST_PAYMENT_FILE, payment)
     }
@@ -154,7 +155,7 @@ impl DataDir {
     }
 }
 
-/// Writes a file that only its owner may read, whole or not at all; its directory is made where it is missing.
+/// Writes a file that only its owner can read, atomically; creates its directory if missing.
 pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory)?;
@@ -178,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_private_and_reads_back_exactly() {
+    fn stored_results_are_private_and_read_back_exactly() {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = DataDir::at(dir.path().join("new/corridor"));
         assert!(data_dir.last_quote().expect("reads").is_none());

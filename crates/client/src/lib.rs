@@ -1,5 +1,5 @@
-//! A client of both APIs as any bank would write one: signed requests over HTTP, refusals told in the API's own
-//! words. It holds no rule of the service.
+//! A client of both APIs as any bank would write one: signed requests over HTTP, errors in the
+//! API's own words. It contains no rule of the service.
 
 mod credentials;
 mod error;
@@ -27,16 +27,17 @@ pub use records::{Exact, OrderPart, PaymentRecord, PaymentResponse, Quote, Seen}
 pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint, usual_max_age_s};
 pub use wallet::{Delivery, WalletEvent, segment};
 
-/// How long a connection may take to come about.
+/// Connect timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a request may take altogether (not: streams).
+/// Timeout of a whole request (not of streams).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a POST whose answer was lost, or that met a full queue, is repeated under the same Idempotency-Key.
+/// How often a POST whose answer was lost, or that met a full queue, is repeated under the same
+/// Idempotency-Key.
 const POST_RETRIES: u32 = 2;
-/// How long is waited before such a repetition.
+/// Delay before a repetition.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// An answer of the API that is no refusal.
+/// A successful answer of the API.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The body.
@@ -53,12 +54,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client for one environment. A TLS provider must be installed before.
+    /// A client for one environment. A TLS provider must already be installed.
     pub fn new(credentials: Credentials) -> Result<Client, ClientError> {
         Ok(Client { http: http_client()?, credentials })
     }
 
-    /// What it signs with.
+    /// Its credentials.
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
@@ -69,8 +70,8 @@ impl Client {
         answer(self.send(request).await?).await
     }
 
-    /// A POST of a JSON body, signed with an `hmac` claim. A lost answer is asked for again under the same
-    /// Idempotency-Key, so that the effect happens at most once.
+    /// A POST of a JSON body, signed with an `hmac` claim. A lost answer is requested again under
+    /// the same Idempotency-Key, so that the effect happens at most once.
     pub async fn post(&self, path: &str, body: &str) -> Result<Answer, ClientError> {
         let key = uuid::Uuid::new_v4().to_string();
         let mut tries = 0;

@@ -1,4 +1,4 @@
-//! The answers of the API as far as the commands show them. Numbers stay the text that the API wrote.
+//! The parts of the API's answers that the commands show. Numbers keep the API's text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use domain::money::Money;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A number exactly as it stands in the answer.
+/// A number exactly as in the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Exact(Box<RawValue>);
@@ -20,7 +20,7 @@ impl fmt::Display for Exact {
 }
 
 impl Exact {
-    /// With its currency, and as many decimals as that has, as people write money.
+    /// With its currency, and with that currency's number of decimals.
     pub fn in_currency(&self, code: &str) -> String {
         let money = || Money::exact(Decimal::parse(self.0.get()).ok()?, Currency::parse(code)?);
         money().map_or_else(|| format!("{self} {code}"), |money| money.to_string())
@@ -51,7 +51,7 @@ pub struct Quote {
     pub max_amount_destination: Option<Exact>,
 }
 
-/// What the service says of a payment (specification: "Payment response").
+/// A payment's status (specification: "Payment response").
 #[derive(Clone, Debug, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of the specification")]
 pub struct PaymentResponse {
@@ -114,7 +114,7 @@ pub struct PaymentRecord {
     pub quote: Quote,
 }
 
-/// A payment's state as somebody who watches it sees it.
+/// A payment's status for a user who watches it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// `response.status`
@@ -139,7 +139,8 @@ impl From<&PaymentResponse> for Seen {
 }
 
 impl Seen {
-    /// Whether nothing more happens of itself: the end states of the specification, and `unknown`, which waits for a person.
+    /// Whether the status is final without intervention: the final states of the specification, and
+    /// `unknown`, which waits for an operator.
     pub fn is_settled(&self) -> bool {
         !matches!(self.status.as_str(), "queued" | "pending" | "processing")
     }

@@ -1,4 +1,4 @@
-//! For tests: what a client signs with at a scripted server.
+//! Test support: credentials for a scripted server.
 
 use crate::Credentials;
 use config::Secret;
@@ -7,7 +7,7 @@ use testkit::scripted::{ACCESS_KEY, SECRET_KEY, Scripted};
 
 /// A key of the payment API of `server`. Installs the TLS provider that every client needs.
 pub fn credentials(server: &Scripted) -> Credentials {
-    // Another test may have installed it before.
+    // Another test may have installed it already.
     drop(rustls::crypto::ring::default_provider().install_default());
     Credentials {
         service: Service::Pay,

@@ -7,7 +7,7 @@ fn client(server: &Scripted) -> Client {
     Client::new(crate::scripted::credentials(server)).expect("a client")
 }
 
-/// Every request carries a token that is in order for this server, and attests its body.
+/// Every request carries a valid token for this server, which attests its body.
 fn assert_signed(server: &Scripted) {
     for asked in server.asked() {
         let expected = Expected {
@@ -49,13 +49,13 @@ async fn refusals_and_failures_are_never_repeated() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_at_once() {
+async fn a_closed_port_is_reported_at_once() {
     let server = Scripted::start(&[]).await;
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = unused.local_addr().expect("bound");
     drop(unused);
     let credentials = Credentials { base_url: format!("http://{address}"), ..crate::scripted::credentials(&server) };
-    let error = Client::new(credentials).expect("a client").post("/v2/quote", "{}").await.expect_err("nobody");
+    let error = Client::new(credentials).expect("a client").post("/v2/quote", "{}").await.expect_err("a closed port");
     assert!(matches!(error, ClientError::Unavailable { repeat: false, .. }), "{error:?}");
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }

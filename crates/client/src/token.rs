@@ -1,7 +1,8 @@
-//! Tokens of the payment API (specification: "Authentication"): making one, and saying why one fails.
+//! Tokens of the payment API (specification: "Authentication"): creates them, and explains why one
+//! is rejected.
 //!
-//! HS256 only (RFC 7515); the key is the SECRET KEY's own text. The service's verifier is elsewhere: this module
-//! explains, it never decides who gets in.
+//! HS256 only (RFC 7515); the key is the SECRET KEY's own text. The service's verifier is
+//! elsewhere: this module explains, it never authenticates.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -13,11 +14,11 @@ use serde_json::{Map, Value};
 use super::credentials::Credentials;
 use config::Secret;
 
-/// Life of the tokens that the client makes for its own requests, in seconds.
+/// Lifetime of the tokens that the client creates for its own requests, in seconds.
 pub const TOKEN_TTL_S: i64 = 120;
-/// How far clocks may differ (`decisions.md`, "JWT").
+/// Maximum clock skew (`decisions.md`, "JWT").
 const LEEWAY_S: i64 = 60;
-/// Header members that are refused (RFC 8725, and `decisions.md`).
+/// Header members that are rejected (RFC 8725, and `decisions.md`).
 const REFUSED_MEMBERS: [&str; 6] = ["jku", "jwk", "x5u", "x5c", "crit", "b64"];
 
 /// A token for one request at `now` (UNIX seconds), valid `ttl_s`; with a body it attests it in the `hmac` claim.
@@ -37,10 +38,10 @@ fn keyed(secret: &Secret) -> SigningKey {
     SigningKey::new(secret.expose().as_bytes())
 }
 
-/// What a token is held against; what is not known is not checked.
+/// The expected values; a missing one is not checked.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
-    /// The present, in UNIX seconds.
+    /// The current time, in UNIX seconds.
     pub now: i64,
     /// The API URL.
     pub url: Option<String>,
@@ -48,18 +49,18 @@ pub struct Expected {
     pub secret: Option<Secret>,
     /// The raw body of the request.
     pub body: Option<Vec<u8>>,
-    /// The longest life allowed, in seconds.
+    /// Maximum lifetime, in seconds.
     pub max_age_s: i64,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What: `header.alg`, `claims.exp`, `signature` …
+    /// The checked part: `header.alg`, `claims.exp`, `signature` …
     pub name: &'static str,
-    /// `Some(true)` in order, `Some(false)` a reason for refusal, `None` not checked.
+    /// `Some(true)` valid, `Some(false)` a reason for rejection, `None` not checked.
     pub passed: Option<bool>,
-    /// What was found, and what it should be.
+    /// The actual and the expected value.
     pub detail: String,
 }
 
@@ -76,8 +77,8 @@ impl Report {
     }
 }
 
-/// The longest life in seconds that a service allows by default for the key that a token names: its use tells service and
-/// environment (`<tag>-<use>-<random>`). Of a key that cannot be read it is the shortest.
+/// The default maximum lifetime in seconds for the key that a token names: the key's use encodes
+/// service and environment (`<tag>-<use>-<random>`). For an unreadable key it is the shortest.
 pub fn usual_max_age_s(token: &str) -> i64 {
     let token = token.trim();
     let header = token.strip_prefix("Bearer ").unwrap_or(token).split('.').next().unwrap_or_default();
@@ -90,7 +91,7 @@ pub fn usual_max_age_s(token: &str) -> i64 {
     }
 }
 
-/// Looks at everything about a token, and says of each thing whether it is in order.
+/// Checks every part of a token and reports on each.
 pub fn inspect(token: &str, expected: &Expected) -> Vec<Check> {
     let mut report = Report::default();
     let token = token.trim();
@@ -120,7 +121,7 @@ fn object(part: &str, name: &'static str, report: &mut Report) -> Option<Map<Str
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(members)) => Some(members),
         Ok(_) => {
-            report.say(name, false, "is no JSON object");
+            report.say(name, false, "is not a JSON object");
             None
         }
         Err(error) => {
@@ -150,7 +151,7 @@ fn check_header(header: &Map<String, Value>, report: &mut Report) {
     }
     let refused: Vec<&str> = REFUSED_MEMBERS.into_iter().filter(|name| header.contains_key(*name)).collect();
     if !refused.is_empty() {
-        report.say("header", false, format!("members that are refused: {}", refused.join(", ")));
+        report.say("header", false, format!("unsupported members: {}", refused.join(", ")));
     }
 }
 

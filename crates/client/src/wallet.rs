@@ -1,4 +1,4 @@
-//! What the wallet service's log of events and list of deliveries answer.
+//! Answers of the wallet service's event log and delivery list.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 use super::error::ClientError;
 use super::{Answer, Client};
 
-/// `details.reason` of a refused position that is ahead of the log.
+/// `details.reason` of a rejected position beyond the end of the log.
 const CURSOR_AHEAD: &str = "cursor_ahead";
-/// Entries asked for at once: the API's greatest `limit` of a list.
+/// Entries per request: the API's maximum `limit` of a list.
 const PAGE: usize = 100;
-/// The same of the log of events.
+/// The same for the event log.
 const EVENTS_PAGE: usize = 1_000;
 
 /// One event of the wallet service.
@@ -20,7 +20,7 @@ pub struct WalletEvent {
     pub id: String,
     /// `event_type`
     pub kind: String,
-    /// The envelope as its webhook has it: without the place in the log.
+    /// The envelope as its webhook has it, without the log position.
     pub json: String,
 }
 
@@ -47,15 +47,15 @@ pub struct Delivery {
     pub event_type: String,
     /// `pending`, `delivered`, `dead`, `disabled`
     pub status: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: String,
-    /// When it is tried next.
+    /// Time of the next attempt.
     pub next_attempt_at: Option<String>,
     /// HTTP status of the newest answer.
     pub last_status: Option<u16>,
-    /// What went wrong at the newest try.
+    /// The error of the newest attempt.
     pub last_error: Option<String>,
 }
 
@@ -64,35 +64,35 @@ struct DeliveryPage {
     deliveries: Vec<Box<RawValue>>,
 }
 
-/// An id or a caller's own id as one segment of a path.
+/// An id or a caller's own id as one path segment.
 pub fn segment(id: &str) -> Result<String, ClientError> {
     let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
     match url.path_segments_mut() {
         Ok(mut segments) => drop(segments.push(id)),
-        Err(()) => return Err(ClientError::Usage("an id cannot be put into a path".to_owned())),
+        Err(()) => return Err(ClientError::Usage("the base URL cannot have path segments".to_owned())),
     }
-    // `.` and `..` would be resolved away.
+    // URLs resolve `.` and `..` away.
     let path = url.path().trim_start_matches('/').to_owned();
-    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is no id"))) } else { Ok(path) }
+    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is not a valid id"))) } else { Ok(path) }
 }
 
 impl Client {
-    /// One payment request, as it is now.
+    /// One payment request in its current state.
     pub async fn payment_request(&self, id: &str) -> Result<Answer, ClientError> {
         self.get(&format!("/v1/sdk/payment-requests/{}", segment(id)?), &[]).await
     }
 
-    /// One exchange order, as it is now.
+    /// One exchange order in its current state.
     pub async fn order(&self, id: &str) -> Result<Answer, ClientError> {
         self.get(&format!("/v1/sdk/orders/{}", segment(id)?), &[]).await
     }
 
-    /// One transaction, as it is now: a deposit, or an exchange by its order's id.
+    /// One transaction in its current state: a deposit, or an exchange by its order's id.
     pub async fn transaction(&self, id: &str) -> Result<Answer, ClientError> {
         self.get(&format!("/v1/sdk/transactions/{}", segment(id)?), &[]).await
     }
 
-    /// The wallet service's events behind a position, and the position behind them.
+    /// The wallet service's events after a position, and the next position.
     pub async fn wallet_events(&self, after: u64) -> Result<(Vec<WalletEvent>, u64), ClientError> {
         self.wallet_events_page(after, EVENTS_PAGE).await
     }
@@ -101,7 +101,7 @@ impl Client {
         let query = [("after", after.to_string()), ("limit", limit.to_string())];
         let answer = self.get("/v1/sdk/events", &query).await?;
         let page: EventPage = read(&answer)?;
-        let next = page.next.parse().map_err(|_| strange("next is no position"))?;
+        let next = page.next.parse().map_err(|_| strange("next is not a position"))?;
         let events = page.events.into_iter().map(|envelope| {
             let json = serde_json::to_string(&envelope).map_err(|error| strange(&error.to_string()))?;
             Ok(WalletEvent { id: envelope.event_id, kind: envelope.event_type, json })
@@ -109,24 +109,24 @@ impl Client {
         Ok((events.collect::<Result<_, ClientError>>()?, next))
     }
 
-    /// The position behind the newest event of the wallet service.
+    /// The position after the newest event of the wallet service.
     pub async fn wallet_events_end(&self) -> Result<u64, ClientError> {
-        // Positions before the oldest event that is kept are refused, but for 0.
+        // Positions before the oldest retained event are rejected, except 0.
         let (oldest, next) = self.wallet_events_page(0, 1).await?;
         if oldest.is_empty() {
             return Ok(next);
         }
         let is_behind = async |after| match self.wallet_events_page(after, 1).await {
             Ok((events, _)) => Ok(!events.is_empty()),
-            // Beyond the end a position is refused.
+            // A position beyond the end is rejected.
             Err(ClientError::Refused { message, .. }) if message.contains(CURSOR_AHEAD) => Ok(false),
             Err(error) => Err(error),
         };
         end_of_log(next, is_behind).await
     }
 
-    /// A page of the deliveries of a service's webhooks in this state, each with the JSON that it came as; newest first.
-    /// Empty behind the last.
+    /// A page of a service's webhook deliveries in this state, each with its original JSON; newest
+    /// first. Empty after the last page.
     pub async fn deliveries(
         &self,
         service: &str,
@@ -146,8 +146,8 @@ impl Client {
     }
 }
 
-/// Where a log without gaps ends, not before `from`, searched by halves: `is_behind(n)` says whether something is behind
-/// position n.
+/// The end of a log without gaps, at `from` or later, by binary search: `is_behind(n)` states
+/// whether an entry follows position n.
 async fn end_of_log<E>(mut from: u64, is_behind: impl AsyncFn(u64) -> Result<bool, E>) -> Result<u64, E> {
     let mut step = 1;
     while is_behind(from + step).await? {
@@ -155,7 +155,7 @@ async fn end_of_log<E>(mut from: u64, is_behind: impl AsyncFn(u64) -> Result<boo
         step *= 2;
     }
     let mut end = from + step;
-    // The end is between the two, both included.
+    // The end lies between the two, both inclusive.
     while from < end {
         let middle = from + (end - from) / 2;
         if is_behind(middle).await? {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_thing_is_read_by_its_id() {
+    async fn one_object_is_read_by_its_id() {
         let thing = r#"{"order_id":"o-1"}"#;
         let found: &[(u16, &str)] = &[(200, thing)];
         let server = Scripted::start(&[
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_are_told_as_their_webhooks_tell_them_and_deliveries_as_they_came() {
+    async fn events_equal_their_webhooks_and_deliveries_keep_their_json() {
         let event = r#"{"event_id":"e-1","event_type":"wallet.blocked","timestamp":"t","data":{"b":"ü", "a":1.50}}"#;
         let logged = event.replacen("}}", r#"},"seq":7}"#, 1);
         let page = format!(r#"{{"events":[{logged}],"next":"7"}}"#);

@@ -1,4 +1,4 @@
-//! `[audit]`: where ends of the audit log are signed and kept outside, and by which key.
+//! `[audit]`: where the ends of the audit log's chains are signed and stored, and with which key.
 
 use std::path::{Path, PathBuf};
 
@@ -24,18 +24,18 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// The directory of checkpoints; a relative one is below `data_dir`.
+    /// Directory of the checkpoints, relative to `data_dir`.
     pub fn directory(&self, data_dir: &Path) -> PathBuf {
         let given = &self.checkpoint_dir;
         if given.as_os_str().is_empty() { data_dir.join("audit") } else { data_dir.join(given) }
     }
 
-    /// The key that signs, where one is configured.
+    /// The signing key, if configured.
     pub fn secret(&self) -> Option<SecretBox<[u8; 32]>> {
         keys::decode(self.signing_key.expose()).map(|key| SecretBox::new(Box::new(key)))
     }
 
-    /// Keys that signed before, whose signatures are still good.
+    /// Former signing keys, whose signatures are still valid.
     pub fn former(&self) -> Vec<[u8; 32]> {
         self.former_public_keys.iter().filter_map(|key| unhex(key)).collect()
     }
@@ -48,5 +48,5 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let usable = audit.signing_key.is_empty() || audit.secret().is_some();
     faults.check("audit.signing_key", usable, "must be 32 bytes in base64");
     let readable = audit.former().len() == audit.former_public_keys.len();
-    faults.check("audit.former_public_keys", readable, "must be public keys as `corridor audit key` prints them");
+    faults.check("audit.former_public_keys", readable, "must be public keys in the format of `corridor audit key`");
 }

@@ -1,5 +1,5 @@
-//! `[wallets]`, `[chain]` and `[webhooks]`: the chain that wallets live on, who signs for whom, and what follows for the
-//! engine.
+//! `[wallets]`, `[chain]` and `[webhooks]`: the wallets' chain, its signers, and the engine's
+//! settings for them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -18,17 +18,17 @@ use super::validate::{Faults, is_http_url};
 
 /// Wei of a gwei.
 const GWEI: u128 = 1_000_000_000;
-/// Decimals of an amount of coin or of US dollars, as limits are compared.
+/// Decimals of an amount of a stablecoin or US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
 
-/// `release_min` where it is what a release costs.
+/// `release_min` for the cost of a release.
 const RELEASE_COST: &str = "cost";
-/// The most that it can be, in minor units.
+/// Maximum of a fixed `release_min`, in minor units.
 const RELEASE_MIN_MOST: i64 = 1_000_000_000;
-/// What it is on the built-in chain, where gas costs nothing.
+/// Value on the built-in chain, where gas is free.
 const EMBEDDED_RELEASE_MIN: i64 = 1_000;
 
-/// On the built-in chain nobody waits longer to see a sweep.
+/// Upper limit of the sweep interval on the built-in chain, so that a sandbox shows sweeps soon.
 const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
 
 /// `[wallets]`
@@ -54,7 +54,7 @@ pub struct Webhooks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
-    /// All out of one seed in the data directory.
+    /// Derived from one seed in the data directory.
     Seed,
     /// Encrypted files.
     Keystore,
@@ -83,7 +83,7 @@ pub struct Keys {
     pub kms_session_token: Secret,
 }
 
-/// Most operator keys of a tenant.
+/// Maximum operator keys per tenant.
 const OPERATORS_MAX: usize = 16;
 
 /// One `[[chain.tenants]]` entry.
@@ -144,11 +144,11 @@ pub struct Chain {
     pub tenants: Vec<TenantEntry>,
 }
 
-/// Most nodes beside the first two.
+/// Maximum nodes in addition to the first two.
 const FURTHER_NODES_MAX: usize = 6;
 
 impl Config {
-    /// The nodes of the chain, in the order in which they are asked; none where it is built in.
+    /// The chain's nodes in query order; none for the built-in chain.
     pub fn node_urls(&self) -> Vec<&str> {
         let chain = &self.chain;
         let first = [chain.node_url.expose(), chain.second_node_url.expose()];
@@ -159,18 +159,18 @@ impl Config {
             .collect()
     }
 
-    /// Whether the chain is the one built in.
+    /// Whether the built-in chain is used.
     pub fn chain_is_embedded(&self) -> bool {
         self.chain.node_url.is_empty()
     }
 
-    /// What the engine is told about the chain; `tokens` where the configuration names none.
+    /// The engine's chain configuration; `tokens` apply if the configuration names none.
     pub fn chain_config(&self, tokens: &[Token], explorer_tx_url: String) -> ChainConfig {
         let chain = &self.chain;
         let named = [(StableCoin::Usdc, &chain.usdc), (StableCoin::Usdt, &chain.usdt)];
         let named: Vec<Token> =
             named.into_iter().filter_map(|(coin, text)| Some(Token { coin, address: Address::parse(text)? })).collect();
-        // Blocks of the built-in chain are final as soon as they are there.
+        // Blocks of the built-in chain are final at once.
         let depth = |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
         let every = Span::secs(chain.sweep_every_s.into());
         ChainConfig {
@@ -198,7 +198,7 @@ impl Config {
 }
 
 impl Config {
-    /// On the built-in chain gas costs nothing.
+    /// Gas is free on the built-in chain.
     fn release_min(&self) -> ReleaseMin {
         let chain = &self.chain;
         match parse_release_min(&chain.release_min) {
@@ -209,7 +209,7 @@ impl Config {
     }
 }
 
-/// An amount, or `Some(None)` for what a release costs.
+/// Parses an amount, or `Some(None)` for the cost of a release.
 fn parse_release_min(text: &str) -> Option<Option<i64>> {
     if text == RELEASE_COST {
         return Some(None);
@@ -218,7 +218,7 @@ fn parse_release_min(text: &str) -> Option<Option<i64>> {
     (0..=RELEASE_MIN_MOST).contains(&minor).then_some(Some(minor))
 }
 
-/// What is checked to be a depth before it comes here.
+/// Parses a depth that was validated before.
 fn depth(text: &str) -> Depth {
     parse_depth(text).unwrap_or(Depth::Finalized)
 }
@@ -239,7 +239,7 @@ fn exact_minor(amount: &Exact) -> Option<i64> {
     amount.0.to_minor(COIN_DECIMALS).filter(|minor| *minor > 0)
 }
 
-/// What is wrong with the three sections.
+/// Faults of the three sections.
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let chain = &config.chain;
     faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
@@ -251,13 +251,13 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     }
     let further: Vec<&str> = chain.further_node_urls.expose().split_whitespace().collect();
     let key = "chain.further_node_urls";
-    faults.check(key, further.iter().all(|url| is_http_url(url)), "must be http or https URLs, blanks between them");
-    faults.check(key, further.len() <= FURTHER_NODES_MAX, "are too many: 6 at most");
+    faults.check(key, further.iter().all(|url| is_http_url(url)), "must be http or https URLs separated by spaces");
+    faults.check(key, further.len() <= FURTHER_NODES_MAX, "must be at most 6");
     let all = config.node_urls();
     let apart = all.iter().enumerate().all(|(at, url)| !all[..at].contains(url));
-    faults.check(key, apart, "a node is named twice: one that agrees with itself proves nothing");
+    faults.check(key, apart, "a node is named twice: nodes have to be independent");
     let alone = chain.node_url.is_empty() && !all.is_empty();
-    faults.check("chain.node_url", !alone, "is missing, and other nodes are named");
+    faults.check("chain.node_url", !alone, "is missing, although other nodes are configured");
     faults.within("chain.node_connect_timeout_ms", chain.node_connect_timeout_ms, 100, 60_000);
     faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
@@ -265,7 +265,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
         let fits = text.is_empty() || Address::parse(text).is_some();
         faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
-        faults.check(key, text.is_empty() || !no_node, "the built-in chain has tokens of its own: leave it \"\"");
+        faults.check(key, text.is_empty() || !no_node, "the built-in chain has its own tokens: leave it \"\"");
     }
     let depths = [
         ("chain.small_depth", &chain.small_depth),
@@ -321,7 +321,7 @@ fn keys(keys: &Keys, faults: &mut Faults) {
     faults.within("chain.keys.pkcs11_sessions", keys.pkcs11_sessions, 1, 256);
 }
 
-/// What KMS cannot be asked without.
+/// Checks the required KMS settings.
 pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
     faults.check("chain.keys.kms_region", !keys.kms_region.is_empty(), "is missing");
     faults.check("chain.keys.kms_access_key_id", !keys.kms_access_key_id.is_empty(), "is missing");
@@ -342,19 +342,19 @@ fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     let all = named.len();
     named.sort_unstable();
     named.dedup();
-    faults.check(key("further_operators"), further.len() < OPERATORS_MAX, "are too many: 15 at most");
+    faults.check(key("further_operators"), further.len() < OPERATORS_MAX, "must be at most 15");
     let apart = all == named.len() && further.iter().all(|name| !name.is_empty());
-    faults.check(key("further_operators"), apart, "must each be a key of its own");
+    faults.check(key("further_operators"), apart, "must be distinct keys");
     for (name, text) in [("admin", &tenant.admin), ("treasury", &tenant.treasury)] {
         faults.check(key(name), Address::parse(text).is_some(), "must be an address");
     }
     let deployed = [&tenant.controller, &tenant.implementation];
     let all = deployed.iter().all(|text| Address::parse(text).is_some()) && tenant.version > 0;
     let none = deployed.iter().all(|text| text.is_empty());
-    faults.check(key("controller"), all || none, "controller, implementation and version belong together");
+    faults.check(key("controller"), all || none, "controller, implementation and version must be set together");
 }
 
-/// Why the sections may not be used with real money.
+/// Reasons against using the sections with real money.
 pub(super) fn refusals(config: &Config) -> Vec<String> {
     if !config.wallets.enabled || config.environment != Environment::Production {
         return Vec::new();
@@ -368,18 +368,18 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     };
     refuse(
         config.chain_is_embedded(),
-        "chain.node_url: the built-in chain holds nobody's money: name a node, or set wallets.enabled = false",
+        "chain.node_url: the built-in chain holds no real money: configure a node, or set wallets.enabled = false",
     );
-    refuse(config.node_urls().len() < 2, "chain.second_node_url: is missing: nothing becomes money on one node's word");
-    refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: name at least one token");
+    refuse(config.node_urls().len() < 2, "chain.second_node_url: is missing: deposits need the agreement of two nodes");
+    refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: configure at least one token");
     refuse(
         chain.keys.source == KeySource::Seed,
-        "chain.keys.source: \"seed\" keeps keys in plain text: use keystore, pkcs11 or aws_kms",
+        "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11 or aws_kms",
     );
-    refuse(chain.tenants.is_empty(), "chain.tenants: is empty: nobody could sign");
+    refuse(chain.tenants.is_empty(), "chain.tenants: is empty: there are no signing keys");
     refuse(
         config.webhooks.private_receivers,
-        "webhooks.private_receivers: lets webhooks into the own network: set false",
+        "webhooks.private_receivers: permits webhooks to private networks: set false",
     );
     reasons
 }

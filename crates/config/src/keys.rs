@@ -1,5 +1,5 @@
-//! The key-encryption key: from the configuration, or outside production from a file of the data directory that is
-//! made at first start. Never logged, never printed.
+//! The key-encryption key: configured, or outside production from a file in the data directory that
+//! is created at first start. Never logged, never printed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use domain::policy::Environment;
 
 use super::sections::Config;
 
-/// Bytes of the key-encryption key (AES-256).
+/// Length of the key-encryption key in bytes (AES-256).
 pub const KEK_BYTES: usize = 32;
 
-/// Why there is no key-encryption key.
+/// Failure to obtain the key-encryption key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// Production without a configured key.
-    #[error("security.key_encryption_key: is missing; production makes none of its own")]
+    #[error("security.key_encryption_key: is missing; production does not generate one")]
     Missing,
     /// Not 32 bytes in base64.
     #[error("{0}: must be 32 bytes in base64")]
     Malformed(String),
-    /// The key's file cannot be read or written.
+    /// The key file cannot be read or written.
     #[error("{path}: {source}")]
     File {
         /// The file.
@@ -30,12 +30,12 @@ pub enum KeyError {
         /// The cause.
         source: std::io::Error,
     },
-    /// The operating system gave no random bytes.
-    #[error("random numbers: {0}")]
+    /// The operating system returned no random bytes.
+    #[error("random number generator failed: {0}")]
     Random(getrandom::Error),
 }
 
-/// Where the key lies that this program made itself.
+/// Path of the generated key.
 pub fn kek_path(data_dir: &Path) -> PathBuf {
     data_dir.join("keys").join("kek")
 }
@@ -52,7 +52,7 @@ pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_B
     create_key_file(&kek_path(data_dir))
 }
 
-/// 32 random bytes in a file that only its owner can read: as they are there, or made now.
+/// Reads a file of 32 random bytes that only its owner can read, or creates it.
 pub fn create_key_file(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
     match std::fs::read_to_string(path) {
         Ok(text) => decode(text.trim()).ok_or_else(|| KeyError::Malformed(path.display().to_string())),
@@ -61,12 +61,12 @@ pub fn create_key_file(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
     }
 }
 
-/// The older keys, which only open what they sealed.
+/// Older keys, used only for decryption.
 pub fn previous_keys(config: &Config) -> Vec<[u8; KEK_BYTES]> {
     config.security.previous_key_encryption_keys.expose().split_whitespace().filter_map(decode).collect()
 }
 
-/// The key behind its base64 text.
+/// Decodes a key from base64.
 pub(super) fn decode(text: &str) -> Option<[u8; KEK_BYTES]> {
     STANDARD.decode(text).ok()?.try_into().ok()
 }

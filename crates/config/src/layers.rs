@@ -1,5 +1,5 @@
-//! The layers of the configuration and how they are laid over each other: the embedded reference, a file, the
-//! environment, flags. It knows nothing of what a key means; it keeps for every key where its value came from.
+//! The configuration's layers and their order: the embedded reference, a file, the environment,
+//! flags. This module does not interpret keys; it records the origin of every value.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,46 +9,47 @@ use toml::{Table, Value};
 use super::ConfigError;
 use super::secret::is_secret;
 
-/// The embedded default, which is also the reference.
+/// The embedded defaults, which are also the reference.
 pub const REFERENCE: &str = include_str!("../../config/reference.toml");
 
-/// What the names of environment variables begin with.
+/// Prefix of environment variables.
 const ENV_PREFIX: &str = "CORRIDOR_";
-/// Names a directory with one file per secret, as systemd's `LoadCredential=` and mounted secrets make it.
+/// Variable naming a directory with one file per secret, as created by systemd's `LoadCredential=`
+/// and mounted secrets.
 const ENV_SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
-/// What the names of variables end with that name a secret's file.
+/// Suffix of variables that name a secret's file.
 const ENV_FILE: &str = "_FILE";
-/// What separates section and key in the names of environment variables.
+/// Separator of section and key in environment variables.
 const ENV_SEPARATOR: &str = "__";
 
-/// Where configuration is read from, apart from the embedded default.
+/// Sources of the configuration, in addition to the embedded defaults.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The file of `--config`.
+    /// File named by `--config`.
     pub file: Option<PathBuf>,
-    /// The environment: names and values. Names that are no configuration key are left alone.
+    /// Environment variables. Names that are not configuration keys are ignored.
     pub env: Vec<(String, String)>,
     /// Flags: dotted key and value. The last one wins.
     pub overrides: Vec<(String, String)>,
 }
 
 impl Sources {
-    /// The file and the overrides, with this process's environment.
+    /// The file and the flags, with this process's environment.
     pub fn of_process(file: Option<PathBuf>, overrides: Vec<(String, String)>) -> Sources {
         Sources { file, env: std::env::vars().collect(), overrides }
     }
 }
 
-/// Where the value of a key was given.
+/// Origin of a key's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In the file of `--config`.
+    /// The file named by `--config`.
     File(String),
-    /// In an environment variable.
+    /// An environment variable.
     Env(String),
-    /// In the file that a `…_FILE` variable names.
+    /// The file named by a `…_FILE` variable.
     SecretFile(String),
-    /// In a flag.
+    /// A flag.
     Flag,
 }
 
@@ -63,17 +64,18 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// All layers in one table, and where each value came from (dotted key → origin; embedded defaults have none).
+/// The merged layers with the origin of each value (dotted key → origin; embedded defaults have
+/// none).
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// The values.
+    /// The merged values.
     pub table: Table,
-    /// Their origins.
+    /// Origins of the values.
     pub origins: BTreeMap<String, Origin>,
 }
 
 impl Merged {
-    /// Lays all layers over each other.
+    /// Merges all layers.
     pub fn read(sources: &Sources) -> Result<Merged, ConfigError> {
         let table = REFERENCE.parse().map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
         let mut merged = Merged { table, origins: BTreeMap::new() };
@@ -91,7 +93,7 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Where the value at a dotted path, or the nearest thing around it, came from.
+    /// Origin of the value at a dotted path, or of the nearest enclosing value.
     pub fn origin(&self, path: &str) -> Option<&Origin> {
         let mut path = path;
         loop {
@@ -117,14 +119,14 @@ impl Merged {
                 None => (path, text.clone(), Origin::Env(name.clone())),
             };
             if let Some(other) = given.insert(path.clone(), name) {
-                return Err(ConfigError::one(format!("{other} and {name} set the same key: keep one of them")));
+                return Err(ConfigError::one(format!("{other} and {name} set the same key: remove one of them")));
             }
             self.set(path, &text, origin)?;
         }
         Ok(())
     }
 
-    /// Sets one key from a text. A key that is a text in the reference takes the text as it is; others are read as TOML.
+    /// Sets one key from a text. A text key keeps the text unchanged; others are parsed as TOML.
     fn set(&mut self, path: Vec<String>, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let Some((last, sections)) = path.split_last() else { return Ok(()) };
         let template = first_rail(&self.table);
@@ -137,7 +139,7 @@ impl Merged {
             if name == "rails" && matches!(table.get("rails"), Some(Value::Array(_))) {
                 let id = rest.next().unwrap_or(last);
                 table = rail_table(table, id)
-                    .ok_or_else(|| ConfigError::one(format!("rails.{id} ({origin}): there is no rail of that id")))?;
+                    .ok_or_else(|| ConfigError::one(format!("rails.{id} ({origin}): unknown rail")))?;
                 dotted.push_str(table.get("id").and_then(Value::as_str).unwrap_or(id));
                 dotted.push('.');
                 in_rails = true;
@@ -145,7 +147,7 @@ impl Merged {
             }
             table =
                 table.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut().ok_or_else(|| {
-                    ConfigError::one(format!("{} ({origin}): is no section", dotted.trim_end_matches('.')))
+                    ConfigError::one(format!("{} ({origin}): is not a section", dotted.trim_end_matches('.')))
                 })?;
         }
         let name = existing_name(table, last);
@@ -157,8 +159,9 @@ impl Merged {
     }
 }
 
-/// The dotted path of a configuration variable; `None` for a variable that is no configuration key. Only names with
-/// a double underscore are keys (and `CORRIDOR_ENVIRONMENT`): the others belong to the commands (`CORRIDOR_BASE_URL` …).
+/// The dotted path of a configuration variable; `None` for other variables. Only names with a
+/// double underscore are keys (and `CORRIDOR_ENVIRONMENT`): the rest belong to the commands
+/// (`CORRIDOR_BASE_URL` …).
 fn path_of_variable(name: &str) -> Option<Vec<String>> {
     let rest = name.strip_prefix(ENV_PREFIX)?;
     if rest == "ENVIRONMENT" {
@@ -167,9 +170,9 @@ fn path_of_variable(name: &str) -> Option<Vec<String>> {
     rest.contains(ENV_SEPARATOR).then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
 }
 
-/// The environment, and for every file in the directory of secrets the `…_FILE` variable that would name it. The files have
-/// the names of the variables, with or without `CORRIDOR_`; hidden ones and directories, which mounts keep their own things in,
-/// are passed over, and any other that is no secret's is an error.
+/// The environment, with a `…_FILE` variable for every file in the secrets directory. The files are
+/// named like the variables, with or without `CORRIDOR_`. Hidden files and directories, which
+/// mounts use internally, are ignored; any other name is an error.
 fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, ConfigError> {
     let mut all = env.to_vec();
     let given = env.iter().find(|(name, dir)| name == ENV_SECRETS_DIR && !dir.is_empty());
@@ -185,14 +188,17 @@ fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, 
         let variable = format!("{prefix}{name}{ENV_FILE}");
         if path_of_variable(&variable).and_then(|path| secret_file(&path)).is_none() {
             let path = entry.path();
-            return Err(ConfigError::one(format!("{ENV_SECRETS_DIR}: {}: is no secret's name", path.display())));
+            return Err(ConfigError::one(format!(
+                "{ENV_SECRETS_DIR}: {}: is not the name of a secret",
+                path.display()
+            )));
         }
         all.push((variable, entry.path().display().to_string()));
     }
     Ok(all)
 }
 
-/// The path without `_file` where that is a secret's.
+/// The path without `_file`, if it belongs to a secret.
 fn secret_file(path: &[String]) -> Option<Vec<String>> {
     let (last, sections) = path.split_last()?;
     let mut stripped = sections.to_vec();
@@ -206,7 +212,7 @@ fn read_secret(name: &str, path: &str) -> Result<String, ConfigError> {
         .map_err(|error| ConfigError::one(format!("{name}: {path}: cannot be read: {error}")))
 }
 
-/// The name in the table that `name` means: environment variables have neither case nor hyphens nor slashes.
+/// The table's name for `name`: environment variables have no case, hyphens or slashes.
 fn existing_name(table: &Table, name: &str) -> String {
     let flat = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_ascii_lowercase();
     if table.contains_key(name) {

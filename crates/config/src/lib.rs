@@ -1,6 +1,8 @@
-//! The configuration of an installation: read in layers, checked as a whole, turned into what the other rooms need.
+//! The configuration of an installation: read in layers, validated as a whole, converted for the
+//! other crates.
 //!
-//! Every fault names its key and where the value came from. Nothing here opens a store, a socket or a list.
+//! Every fault names its key and the origin of the value. Nothing here opens a store, a socket or a
+//! list.
 
 mod audit;
 mod chain;
@@ -38,10 +40,10 @@ pub use sections::{
     RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry, Transport,
 };
 
-/// The longest life of a payment token outside production, in seconds (`decisions.md`, "JWT").
+/// Maximum lifetime of a payment token outside production, in seconds (`decisions.md`, "JWT").
 const TEST_TOKEN_MAX_AGE_S: u32 = 3_600;
 
-/// What is wrong with a configuration: one line per fault, each naming its key.
+/// The faults of a configuration: one line each, naming the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("configuration: {}", .0.join("\nconfiguration: "))]
 pub struct ConfigError(pub Vec<String>);
@@ -52,22 +54,22 @@ impl ConfigError {
     }
 }
 
-/// Where the data is kept.
+/// Location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreLocation {
-    /// A file of this machine.
+    /// A local file.
     Sqlite(PathBuf),
-    /// A PostgreSQL database, as its URL. Holds a password: never to be logged.
+    /// URL of a PostgreSQL database. Contains a password: never log it.
     Postgres(String),
 }
 
 impl Config {
-    /// Reads and checks all layers.
+    /// Reads and validates all layers.
     pub fn load(sources: &Sources) -> Result<Config, ConfigError> {
         Config::from_merged(&Merged::read(sources)?)
     }
 
-    /// Types and checks merged layers.
+    /// Converts and validates merged layers.
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
         let table = toml::Value::Table(merged.table.clone());
         let mut config: Config = serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
@@ -78,7 +80,8 @@ impl Config {
         config.plain_text_secrets = merged.origins.iter().filter_map(in_file).collect();
         let own_rails = merged.origins.iter().filter(|(_, origin)| matches!(origin, Origin::File(_)));
         for (path, _) in own_rails {
-            // A rail that only the file has is one origin; its token is a plain text there all the same.
+            // A rail that only the file defines has one origin; its token is nevertheless in plain
+            // text there.
             let rail = path.strip_prefix("rails.").and_then(|id| config.rails.iter().find(|rail| rail.id == id));
             if rail.is_some_and(|rail| !rail.token.is_empty()) {
                 config.plain_text_secrets.push(format!("{path}.token"));
@@ -91,13 +94,13 @@ impl Config {
         Err(ConfigError(faults.into_iter().map(|fault| merged.locate(&fault.key, &fault.rule)).collect()))
     }
 
-    /// The API URL as tokens must name it, without a trailing slash.
+    /// The API URL required in tokens, without a trailing slash.
     pub fn public_url(&self) -> String {
         let given = self.http.public_url.trim_end_matches('/');
         if given.is_empty() { format!("http://{}", self.http.listen) } else { given.to_owned() }
     }
 
-    /// The longest life of a payment token, in seconds.
+    /// Maximum lifetime of a payment token, in seconds.
     pub fn token_max_age_s(&self) -> u32 {
         match self.environment {
             Environment::Production => self.security.token_max_age_s,
@@ -105,12 +108,12 @@ impl Config {
         }
     }
 
-    /// Whether the payment API's rate limits are on.
+    /// Whether the payment API's rate limits apply.
     pub fn limits_on(&self) -> bool {
         self.limits.enabled && self.environment != Environment::Mock
     }
 
-    /// Where the data is kept; a relative path of SQLite is below `data_dir`.
+    /// Location of the data; a relative SQLite path is resolved in `data_dir`.
     pub fn store_location(&self, data_dir: &Path) -> StoreLocation {
         match self.store.url.expose().strip_prefix("sqlite:") {
             Some(path) => StoreLocation::Sqlite(data_dir.join(path)),

@@ -1,4 +1,4 @@
-//! From the configuration to what the adapters are set up with: rails, rate sources, sanction lists.
+//! Converts the configuration to the adapters' settings: rails, rate sources, sanctions lists.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use secrecy::SecretString;
 use super::sections::{Config, ListEntry, RailEntry, RateEntry, Transport};
 use super::validate::is_address;
 
-/// How a configured rail is reached.
+/// Connection to a configured rail.
 #[derive(Clone, Debug)]
 pub enum RailSetup {
-    /// By the simulated bank.
+    /// The simulated bank.
     Simulated(RailId),
-    /// By messages over HTTPS.
+    /// Messages over HTTPS.
     Https(HttpsConfig),
-    /// By files.
+    /// Files.
     Directory(DirectoryConfig),
 }
 
 impl Config {
-    /// How each enabled rail is reached, in the order of the configuration.
+    /// Connections to the enabled rails, in configuration order.
     pub fn rail_setups(&self) -> Vec<RailSetup> {
         self.rails.iter().filter(|rail| rail.enabled).map(RailEntry::setup).collect()
     }
@@ -34,12 +34,12 @@ impl Config {
         self.rates.sources.iter().map(RateEntry::source).collect()
     }
 
-    /// The sanction lists.
+    /// The sanctions lists.
     pub fn list_sources(&self) -> Vec<ListSource> {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }
 
-    /// How the sanction lists are read; copies are kept by whoever has a store.
+    /// Settings for loading the sanctions lists; the caller stores copies if it has a store.
     pub fn list_settings(&self) -> ListSettings {
         let usual = ListSettings::default();
         match self.screening.user_agent.as_str() {
@@ -48,7 +48,7 @@ impl Config {
         }
     }
 
-    /// Whether rates, sanction lists or what an identity provider says come from an https address.
+    /// Whether rates, sanctions lists or an identity provider use an https address.
     pub fn fetches_over_tls(&self) -> bool {
         let rates = self.rates.sources.iter().map(|source| &source.location);
         let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
@@ -57,7 +57,7 @@ impl Config {
         rates.chain(lists).chain(analysis).chain(provider).any(|location| location.starts_with("https://"))
     }
 
-    /// The bank directory's file; `None` for the shipped sample.
+    /// Path of the bank directory; `None` means the shipped sample.
     pub fn bank_directory(&self) -> Option<PathBuf> {
         let path = &self.banks.directory;
         (!path.as_os_str().is_empty()).then(|| path.clone())

@@ -1,18 +1,18 @@
-//! `config print`: the configuration that all layers make together, with secrets masked and origins named.
+//! `config print`: the merged configuration, with secrets masked and origins named.
 
 use toml::{Table, Value};
 
 use super::layers::Merged;
 use super::secret::{is_secret, masked};
 
-/// The merged configuration as TOML, secrets masked; behind each value that is no default a comment says where it
-/// came from.
+/// The merged configuration as TOML with masked secrets; comments list the origins of values that
+/// are not defaults.
 pub fn print(merged: &Merged) -> String {
     let mut table = merged.table.clone();
     mask(&mut table, &mut Vec::new());
-    let mut text = toml::to_string_pretty(&table).unwrap_or_else(|error| format!("# cannot be printed: {error}\n"));
+    let mut text = toml::to_string_pretty(&table).unwrap_or_else(|error| format!("# printing failed: {error}\n"));
     if !merged.origins.is_empty() {
-        text.push_str("\n# Not from the embedded defaults:\n");
+        text.push_str("\n# Values that are not embedded defaults:\n");
         for (key, origin) in &merged.origins {
             text.push_str(&format!("#   {key} ({origin})\n"));
         }
@@ -20,7 +20,7 @@ pub fn print(merged: &Merged) -> String {
     text
 }
 
-/// The same as a table, for JSON.
+/// The masked configuration as a table, for JSON.
 pub fn masked_table(merged: &Merged) -> Table {
     let mut table = merged.table.clone();
     mask(&mut table, &mut Vec::new());

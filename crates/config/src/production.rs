@@ -1,4 +1,5 @@
-//! What production refuses to start with: simulators, samples and unprotected secrets (`decisions.md`, "Environment").
+//! Configuration that production refuses: simulators, samples and unprotected secrets
+//! (`decisions.md`, "Environment").
 
 use std::net::IpAddr;
 
@@ -7,8 +8,8 @@ use domain::policy::Environment;
 use super::sections::{Config, RateSource, Transport};
 use super::validate::is_weak_key;
 
-/// Why this configuration may not run with real money: one line per reason, each naming its key. Empty outside
-/// production and for a configuration that may.
+/// Reasons against running this configuration with real money: one line each, naming the key. Empty
+/// outside production and for a valid configuration.
 pub fn refuse_in_production(config: &Config) -> Vec<String> {
     if config.environment != Environment::Production {
         return Vec::new();
@@ -23,7 +24,9 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         let id = &rail.id;
         refuse(
             rail.transport == Transport::Simulated,
-            format!("rails.{id}.transport: \"simulated\" pays nobody: configure the rail or set enabled = false"),
+            format!(
+                "rails.{id}.transport: \"simulated\" makes no real payments: configure the rail or set enabled = false"
+            ),
         );
         refuse(
             rail.transport == Transport::Https && !rail.url.starts_with("https://"),
@@ -31,15 +34,18 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         );
         refuse(
             rail.transport == Transport::Https && rail.token.is_empty(),
-            format!("rails.{id}.token: is missing: the bank must know us"),
+            format!("rails.{id}.token: is missing: the bank has to authenticate this installation"),
         );
     }
     refuse(
         config.rates.source != RateSource::Live,
-        "rates.source: the embedded rates are nobody's: use \"live\"".to_owned(),
+        "rates.source: the embedded rates are not market rates: use \"live\"".to_owned(),
     );
-    refuse(config.screening.sample_list, "screening.sample_list: the sample lists nobody real: set false".to_owned());
-    refuse(config.screening.lists.is_empty(), "screening.lists: is empty: nobody would be screened".to_owned());
+    refuse(
+        config.screening.sample_list,
+        "screening.sample_list: the sample contains invented names: set false".to_owned(),
+    );
+    refuse(config.screening.lists.is_empty(), "screening.lists: is empty: no names would be screened".to_owned());
     let key = &config.security.key_encryption_key;
     refuse(
         key.is_empty() && config.security.key_encryption_key_by_kms.is_empty(),
@@ -52,7 +58,7 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         let variable = format!("CORRIDOR_{}_FILE", path.replace('.', "__").replace('-', "_").to_ascii_uppercase());
         refuse(
             !path.starts_with("store.") || config.store.url.expose().contains('@'),
-            format!("{path}: stands in plain text in the configuration file: use {variable}"),
+            format!("{path}: is in plain text in the configuration file: use {variable}"),
         );
     }
     reasons.extend(super::chain::refusals(config));
@@ -66,7 +72,7 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
     refuse(!url.starts_with("https://"), format!("http.public_url: must be https, is {url:?}"));
     refuse(
         config.http.public_url.is_empty() && is_unspecified(config.http.listen.ip()),
-        "http.public_url: is missing: tokens must name the address that clients use".to_owned(),
+        "http.public_url: is missing: tokens must contain the URL that clients use".to_owned(),
     );
     reasons
 }

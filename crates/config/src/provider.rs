@@ -1,4 +1,4 @@
-//! `[console.oidc]`: the identity provider that people of the console sign in at.
+//! `[console.oidc]`: the identity provider for console users.
 
 use adapters::oidc;
 use domain::identity::NameClaim;
@@ -9,7 +9,7 @@ use super::secret::Secret;
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
 
-/// Longest label of the link to it.
+/// Maximum length of the link's label.
 const LABEL_MAX_CHARS: usize = 60;
 
 /// `[console.oidc]`
@@ -32,7 +32,7 @@ fn claim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NameClaim, D::Err
 }
 
 impl Oidc {
-    /// What the adapter is set up with; `None` where nobody signs in there.
+    /// Settings of the adapter; `None` if no provider is configured.
     pub fn settings(&self) -> Option<oidc::Settings> {
         (!self.issuer.is_empty()).then(|| oidc::Settings {
             issuer: self.issuer.clone(),
@@ -48,7 +48,8 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     if oidc.issuer.is_empty() {
         return;
     }
-    // Written exactly as the provider writes it (OpenID Connect Core 1.0, section 2): no query, no fragment.
+    // Exactly as the provider writes it (OpenID Connect Core 1.0, section 2): no query, no
+    // fragment.
     let plain = is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#']);
     faults.check("console.oidc.issuer", plain, "must be the provider's issuer, a URL without query and fragment");
     let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
@@ -56,15 +57,19 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         oidc.issuer.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
     });
     let fine = near || !oidc.issuer.starts_with("http://");
-    faults.check("console.oidc.issuer", fine, "must be https (plain http to this machine itself excepted)");
-    faults.check("console.oidc.client_id", !oidc.client_id.trim().is_empty(), "is missing: the provider must know us");
+    faults.check("console.oidc.issuer", fine, "must be https (plain http is permitted on this host)");
+    faults.check(
+        "console.oidc.client_id",
+        !oidc.client_id.trim().is_empty(),
+        "is missing: the provider has to identify this installation",
+    );
     let label = oidc.label.trim();
     let sayable = !label.is_empty() && label.chars().count() <= LABEL_MAX_CHARS && !label.chars().any(char::is_control);
     faults.check("console.oidc.label", sayable, &format!("must have 1 to {LABEL_MAX_CHARS} characters"));
-    faults.check("console.oidc.issuer", config.console.enabled, "is of no use while console.enabled is false");
+    faults.check("console.oidc.issuer", config.console.enabled, "has no effect while console.enabled is false");
 }
 
-/// Why production does not start.
+/// Reason against starting in production.
 pub(super) fn refusals(config: &Config) -> Option<String> {
     let plain = config.console.oidc.issuer.starts_with("http://");
     plain.then(|| "console.oidc.issuer: must be https".to_owned())
@@ -81,12 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_signs_in_elsewhere_by_default() {
+    fn no_identity_provider_is_configured_by_default() {
         assert!(load(&[]).expect("valid").console.oidc.settings().is_none());
     }
 
     #[test]
-    fn a_provider_is_known_by_its_issuer_and_knows_us() {
+    fn a_provider_needs_an_issuer_and_a_client_id() {
         let whole = [
             ("console.oidc.issuer", "https://id.bank.example/realms/staff/"),
             ("console.oidc.client_id", "corridor"),
@@ -95,7 +100,7 @@ mod tests {
         ];
         let config = load(&whole).expect("valid");
         let settings = config.console.oidc.settings().expect("a provider");
-        assert_eq!(settings.issuer, "https://id.bank.example/realms/staff/", "as it was written");
+        assert_eq!(settings.issuer, "https://id.bank.example/realms/staff/", "unchanged");
         assert_eq!((settings.claim, settings.client_secret.is_some()), (NameClaim::Upn, true));
         assert!(config.fetches_over_tls());
         assert!(!format!("{:?}", config.console).contains("s3cret"));
@@ -104,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn faults_name_their_key() {
         let issuer = |url| [("console.oidc.issuer", url), ("console.oidc.client_id", "corridor")];
         for fine in ["https://id.example", "http://127.0.0.1:9000/x", "http://localhost", "http://[::1]:1"] {
             assert!(load(&issuer(fine)).is_ok(), "{fine}");
@@ -118,17 +123,17 @@ mod tests {
             "https://id.example?x=1",
             "https://id.example#x",
         ] {
-            let told = load(&issuer(wrong)).expect_err(wrong);
-            assert!(told.contains("console.oidc.issuer"), "{told}");
+            let message = load(&issuer(wrong)).expect_err(wrong);
+            assert!(message.contains("console.oidc.issuer"), "{message}");
         }
-        let told = load(&[("console.oidc.issuer", "https://id.example")]).expect_err("nobody knows us");
-        assert!(told.contains("console.oidc.client_id: is missing"), "{told}");
-        let told = load(&[("console.oidc.claim", "name")]).expect_err("names that several have");
-        assert!(told.contains("must be one of \"email\", \"preferred_username\", \"upn\", \"sub\""), "{told}");
+        let message = load(&[("console.oidc.issuer", "https://id.example")]).expect_err("no client_id");
+        assert!(message.contains("console.oidc.client_id: is missing"), "{message}");
+        let message = load(&[("console.oidc.claim", "name")]).expect_err("an ambiguous claim");
+        assert!(message.contains("must be one of \"email\", \"preferred_username\", \"upn\", \"sub\""), "{message}");
         let blank = [&issuer("https://id.example")[..], &[("console.oidc.label", " ")]].concat();
         assert!(load(&blank).expect_err("nothing to click").contains("console.oidc.label"));
         let off = [&issuer("https://id.example")[..], &[("console.enabled", "false")]].concat();
-        assert!(load(&off).expect_err("no console").contains("of no use"));
+        assert!(load(&off).expect_err("no console").contains("has no effect"));
     }
 
     #[test]

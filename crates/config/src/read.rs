@@ -1,11 +1,13 @@
-//! Reading single values of the configuration: exact amounts, times of day, names. Refuses what would lose exactness.
+//! Parses single configuration values: exact amounts, times of day, names. Rejects values that
+//! would lose precision.
 
 use domain::decimal::Decimal;
 use domain::policy::Environment;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A decimal number: a text (`"0.01"`) or an integer; a TOML float is refused because it is binary.
+/// A decimal number: a text (`"0.01"`) or an integer; a TOML float is rejected because it is
+/// binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact(pub Decimal);
 
@@ -21,7 +23,7 @@ impl Visitor<'_> for ExactVisitor {
     type Value = Decimal;
 
     fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a decimal number in quotes, like \"500.00\"")
+        out.write_str("a decimal number in quotes, such as \"500.00\"")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Decimal, E> {
@@ -37,7 +39,7 @@ impl Visitor<'_> for ExactVisitor {
     }
 }
 
-/// Reads a decimal number that may be missing: `""` is none.
+/// Parses an optional decimal number: `""` is none.
 pub fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Exact>, D::Error> {
     deserializer.deserialize_any(OptionalVisitor)
 }
@@ -48,7 +50,7 @@ impl Visitor<'_> for OptionalVisitor {
     type Value = Option<Exact>;
 
     fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a decimal number in quotes, like \"500.00\", or \"\"")
+        out.write_str("a decimal number in quotes, such as \"500.00\", or \"\"")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Option<Exact>, E> {
@@ -60,13 +62,13 @@ impl Visitor<'_> for OptionalVisitor {
     }
 }
 
-/// Reads `environment`.
+/// Parses `environment`.
 pub fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Environment, D::Error> {
     let name = String::deserialize(deserializer)?;
     Environment::parse(&name).ok_or_else(|| D::Error::unknown_variant(&name, &["production", "test", "mock"]))
 }
 
-/// A minute of the day from `"HH:MM"`; `"24:00"` is 1440.
+/// Parses a minute of the day from `"HH:MM"`; `"24:00"` is 1440.
 pub fn minute_of_day(text: &str) -> Option<u16> {
     let (hours, minutes) = text.split_once(':')?;
     let two_digits = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -78,7 +80,7 @@ pub fn minute_of_day(text: &str) -> Option<u16> {
     (minutes < 60 && minute <= 1440).then_some(minute)
 }
 
-/// A weekday from its first three letters, Monday = 0.
+/// Parses a weekday from its first three letters, Monday = 0.
 pub fn weekday(text: &str) -> Option<u8> {
     (0u8..).zip(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]).find(|(_, name)| *name == text).map(|(day, _)| day)
 }

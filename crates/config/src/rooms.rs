@@ -1,4 +1,4 @@
-//! From the configuration to what the engine and the HTTP room are set up with.
+//! Converts the configuration to the settings of the engine and the HTTP crate.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use http_api::server::body::BodyLimits;
 use super::sections::Config;
 
 impl Config {
-    /// Bounds of the engine's own work.
+    /// Limits of the engine.
     pub fn tuning(&self) -> Tuning {
         let engine = &self.engine;
         Tuning {
@@ -33,13 +33,13 @@ impl Config {
         }
     }
 
-    /// What a token of the payment API must carry.
+    /// Requirements for tokens of the payment API.
     pub fn token_rules(&self) -> Rules {
         let max_lifetime_s = self.token_max_age_s().into();
         Rules { max_lifetime_s, ..Rules::new(self.environment, Service::Pay, self.public_url()) }
     }
 
-    /// What a token of the wallet API must carry.
+    /// Requirements for tokens of the wallet API.
     pub fn wallet_token_rules(&self) -> Rules {
         let rules = Rules::new(self.environment, Service::Wallet, self.public_url());
         match self.environment {
@@ -48,7 +48,7 @@ impl Config {
         }
     }
 
-    /// How much each access key may ask.
+    /// Request rates per access key.
     pub fn request_rates(&self) -> Rates {
         let limits = &self.limits;
         Rates {
@@ -60,25 +60,25 @@ impl Config {
         }
     }
 
-    /// Bounds of a request's body.
+    /// Limits of request bodies.
     pub fn body_limits(&self) -> BodyLimits {
         BodyLimits { max_bytes: self.http.max_body_bytes, read_timeout: Duration::from_secs(self.http.body_timeout_s) }
     }
 
-    /// Whom this installation's webhooks may reach.
+    /// Permitted destinations of webhooks.
     pub fn receivers(&self) -> Reach {
         let inward = self.environment == Environment::Mock || self.webhooks.private_receivers;
         if inward { Reach::Sandbox } else { Reach::Internet }
     }
 
-    /// The proxies in front of us; `None` = there are none.
+    /// The proxies in front of the service; `None` if there are none.
     pub fn trusted_proxies(&self) -> Option<TrustedProxies> {
         let networks: Vec<_> = self.http.trusted_proxies.iter().filter_map(|network| network.parse().ok()).collect();
         let header = ProxyHeader::ALL.into_iter().find(|header| header.name() == self.http.proxy_header)?;
         (!networks.is_empty()).then_some(TrustedProxies { networks, header })
     }
 
-    /// What the server's loop is run with; plain HTTP.
+    /// Settings of the HTTP server; plain HTTP.
     pub fn server_settings(&self) -> server::Settings {
         server::Settings {
             tls: None,
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_says_what_the_rooms_do_by_themselves() {
+    fn the_reference_matches_the_crates_defaults() {
         let config = Config::load(&Sources::default()).expect("valid");
         assert_eq!(config.tuning(), Tuning::default());
         assert_eq!(config.request_rates(), Rates::default());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_are_believed_where_they_are_named() {
+    fn only_configured_proxies_are_trusted() {
         assert!(Config::load(&Sources::default()).expect("valid").trusted_proxies().is_none());
         let named = config("http.trusted_proxies", "[\"10.0.0.0/8\", \"192.0.2.7\"]").trusted_proxies();
         let named = named.expect("proxies");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_live_longer_and_limits_are_off_where_no_money_is_real() {
+    fn without_real_money_tokens_live_longer_and_mock_has_no_limits() {
         for (environment, max_lifetime_s, off) in
             [("production", 300, false), ("test", 3_600, false), ("mock", 3_600, true)]
         {

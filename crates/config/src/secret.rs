@@ -1,21 +1,21 @@
-//! Secret values of the configuration. They never appear in `Debug`, in `config print` or in an error.
+//! Secret configuration values. They never appear in `Debug`, in `config print` or in an error.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer};
 
-/// A secret text; empty means that none was given.
+/// A secret text; empty means unset.
 #[derive(Clone, Default)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// A secret from its text.
+    /// Creates a secret from its text.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(SecretString::from(text.into()))
     }
 
-    /// Whether none was given.
+    /// Whether it is unset.
     pub fn is_empty(&self) -> bool {
         self.0.expose_secret().is_empty()
     }
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// The keys that hold secrets, as dotted paths; `*` stands for one rail.
+/// Keys of secrets as dotted paths; `*` stands for any rail.
 pub const SECRET_KEYS: [&str; 15] = [
     "store.url",
     "security.key_encryption_key",
@@ -57,7 +57,7 @@ pub const SECRET_KEYS: [&str; 15] = [
     "chain.keys.kms_session_token",
 ];
 
-/// Whether the key at `path` holds a secret.
+/// Whether the key at `path` is a secret.
 pub fn is_secret(path: &[String]) -> bool {
     SECRET_KEYS.iter().any(|key| {
         let parts: Vec<&str> = key.split('.').collect();
@@ -65,7 +65,7 @@ pub fn is_secret(path: &[String]) -> bool {
     })
 }
 
-/// A secret as `config print` shows it: `***`, but for the harmless parts of a store's address.
+/// A secret as in `config print`: `***`, except for the harmless parts of a store's URL.
 pub fn masked(path: &[String], text: &str) -> String {
     let is_store = path.first().is_some_and(|section| section == "store");
     match text.split_once("://") {

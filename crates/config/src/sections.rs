@@ -1,5 +1,5 @@
-//! The sections of the configuration as typed values, one field per key. What a key means stands in
-//! `config/reference.toml`, which is the reference; nothing here has a default that is not told there.
+//! The configuration's sections as typed values, one field per key. `config/reference.toml`
+//! documents the keys; every default is stated there.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use super::secret::Secret;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Which world this is.
+    /// Environment.
     #[serde(deserialize_with = "read::environment")]
     pub environment: Environment,
     /// `[http]`
@@ -55,7 +55,7 @@ pub struct Config {
     pub limits: Limits,
     /// `[telemetry]`
     pub telemetry: Telemetry,
-    /// Secrets that stand in plain text in the configuration file (dotted keys); not a key of the file.
+    /// Secrets in plain text in the configuration file (dotted keys); not a key of the file.
     #[serde(skip)]
     pub plain_text_secrets: Vec<String>,
 }
@@ -115,7 +115,7 @@ pub struct Payments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitNames {
-    /// Names go out whole.
+    /// Names are sent whole.
     No,
     /// `Family, Given`.
     FamilyFirst,
@@ -399,7 +399,7 @@ pub enum LogFormat {
     Auto,
     /// One JSON object a line.
     Json,
-    /// Lines for people.
+    /// Human-readable lines.
     Human,
 }
 

@@ -31,7 +31,7 @@ fn refused(file: &str, env: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn the_embedded_reference_is_a_whole_valid_configuration() {
+fn the_embedded_reference_is_a_complete_valid_configuration() {
     let config = load("", &[], &[]).expect("valid");
     assert_eq!(config.environment, Environment::Test);
     assert_eq!(config.public_url(), "http://127.0.0.1:8480");
@@ -144,7 +144,7 @@ fn an_unknown_key_is_an_error_that_names_it() {
         ("[http]\nlisen = \"x\"", vec![], vec!["http.lisen", "unknown key"]),
         ("[htp]\nlisten = \"x\"", vec![], vec!["htp", "unknown key"]),
         ("", vec![("CORRIDOR_HTTP__LISEN", "x")], vec!["http.lisen", "CORRIDOR_HTTP__LISEN", "unknown key"]),
-        ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "no rail"]),
+        ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "unknown rail"]),
         ("[corridors.USA]\nopen = true", vec![], vec!["corridors.USA"]),
         ("[[rails]]\nid = \"pak-raast\"\nspeed = 1", vec![], vec!["rails.pak-raast.speed", "unknown key"]),
     ] {
@@ -196,7 +196,7 @@ fn wrong_values_name_key_origin_and_rule() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let error = load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");
     assert_eq!(error.0.len(), 2, "{error}");
 }
@@ -215,7 +215,7 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
 }
 
 #[test]
-fn what_is_worth_a_release_is_its_cost_or_an_amount() {
+fn the_release_minimum_is_a_cost_or_an_amount() {
     const GWEI: u128 = 1_000_000_000;
     let terms = |more: &[(&str, &str)]| load("", &[], more).map(|it| it.chain_config(&[], String::new()).release_min);
     let node = ("chain.node_url", "https://node.example");
@@ -236,7 +236,7 @@ fn what_is_worth_a_release_is_its_cost_or_an_amount() {
 }
 
 #[test]
-fn a_sandbox_makes_a_block_a_second_and_its_sender_pays_after_5() {
+fn a_sandbox_has_a_block_per_second_and_its_sender_pays_after_5() {
     let sandbox = |more: &[(&str, &str)]| load("", &[("CORRIDOR_ENVIRONMENT", "mock")], more);
     let config = sandbox(&[]).expect("valid");
     assert_eq!((config.chain.block_time_ms, config.wallets.simulated_sender_after_s), (1_000, 5));
@@ -253,7 +253,7 @@ fn a_sandbox_makes_a_block_a_second_and_its_sender_pays_after_5() {
 }
 
 #[test]
-fn secrets_come_from_files_and_never_show() {
+fn secrets_are_read_from_files_and_never_shown() {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     std::io::Write::write_all(&mut file, b"postgres://app:hunter2@db/corridor\n").expect("written");
     let path = file.path().to_str().expect("UTF-8");
@@ -271,7 +271,7 @@ fn secrets_come_from_files_and_never_show() {
 }
 
 #[test]
-fn the_store_is_below_the_data_directory_unless_it_says_otherwise() {
+fn a_relative_store_is_in_the_data_directory() {
     let at = |url: &str| load("", &[("CORRIDOR_STORE__URL", url)], &[]).expect("valid").store_location(Path::new("/d"));
     assert_eq!(at("sqlite:c.db"), StoreLocation::Sqlite("/d/c.db".into()));
     assert_eq!(at("sqlite:/x/c.db"), StoreLocation::Sqlite("/x/c.db".into()));
@@ -304,7 +304,7 @@ fn production_env() -> Vec<(String, String)> {
         ("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY".to_owned(), GOOD_KEY.to_owned()),
         ("CORRIDOR_RAILS__PAK_RAAST__TOKEN".to_owned(), "bank-token".to_owned()),
     ];
-    // What the wallet service needs besides has a test of its own.
+    // The wallet service's requirements have their own test.
     env.push(("CORRIDOR_WALLETS__ENABLED".to_owned(), "false".to_owned()));
     let others = load("", &[], &[]).expect("valid").rails;
     for rail in others.iter().filter(|rail| rail.id != "pak-raast") {
@@ -346,7 +346,7 @@ fn production_refuses_simulators_samples_and_unprotected_secrets() {
 }
 
 #[test]
-fn production_refuses_a_chain_that_holds_nobodys_money_and_keys_in_plain_text() {
+fn production_refuses_the_built_in_chain_and_keys_in_plain_text() {
     let mut env = production_env();
     env.retain(|(name, _)| name != "CORRIDOR_WALLETS__ENABLED");
     let env: Vec<(&str, &str)> = env.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
@@ -369,7 +369,7 @@ fn production_refuses_secrets_in_the_configuration_file() {
 }
 
 #[test]
-fn a_key_encryption_key_is_made_once_outside_production_only() {
+fn a_key_encryption_key_is_generated_once_outside_production_only() {
     let dir = tempfile::tempdir().expect("a directory");
     let config = load("", &[], &[]).expect("valid");
     let first = key_encryption_key(&config, dir.path()).expect("made");

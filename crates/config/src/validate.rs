@@ -1,5 +1,5 @@
-//! The rules that values of the configuration keep among themselves: bounds, forms, and what a rail or a rate source
-//! needs. All faults of a configuration are found at once.
+//! Validation of configuration values: bounds, formats, and the requirements of rails and rate
+//! sources. All faults are reported at once.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use http_api::proxies::ProxyHeader;
 use super::sections::{Config, RailEntry, RateSource, Transport};
 use super::{audit, chain, keys, provider, secret::Secret};
 
-/// One broken rule.
+/// One violated rule.
 pub(super) struct ConfigFault {
-    /// The dotted key.
+    /// Dotted key.
     pub key: String,
-    /// What it must be.
+    /// Description of valid values.
     pub rule: String,
 }
 
-/// Gathers faults.
+/// Collects faults.
 #[derive(Default)]
 pub(super) struct Faults(pub Vec<ConfigFault>);
 
@@ -43,7 +43,7 @@ impl Faults {
     }
 }
 
-/// Everything that is wrong with `config`.
+/// All faults of `config`.
 pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Faults::default();
     http_and_store(config, &mut faults);
@@ -73,7 +73,7 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
     faults.within("http.heartbeat_s", http.heartbeat_s, 1, 15);
     let networks = http.trusted_proxies.iter().all(|network| network.parse::<Network>().is_ok());
-    faults.check("http.trusted_proxies", networks, "must be addresses or ranges like \"10.0.0.0/8\"");
+    faults.check("http.trusted_proxies", networks, "must be addresses or ranges such as \"10.0.0.0/8\"");
     let known = ProxyHeader::ALL.iter().any(|header| header.name() == http.proxy_header);
     faults.check("http.proxy_header", known, "must be \"x-forwarded-for\" or \"forwarded\"");
     let url = &http.public_url;
@@ -96,7 +96,7 @@ fn key_by_kms(config: &Config, faults: &mut Faults) {
     let readable = STANDARD.decode(encrypted).is_ok_and(|bytes| !bytes.is_empty());
     faults.check("security.key_encryption_key_by_kms", readable, "must be base64");
     let alone = config.security.key_encryption_key.is_empty();
-    faults.check("security.key_encryption_key_by_kms", alone, "must stand without security.key_encryption_key");
+    faults.check("security.key_encryption_key_by_kms", alone, "must be set without security.key_encryption_key");
     if config.chain.keys.source != chain::KeySource::AwsKms {
         chain::kms(&config.chain.keys, faults);
     }
@@ -113,13 +113,13 @@ fn security_and_payments(config: &Config, faults: &mut Faults) {
     faults.check(
         "security.previous_key_encryption_keys",
         readable,
-        "must be keys of 32 bytes in base64, blanks between them",
+        "must be keys of 32 bytes in base64 separated by spaces",
     );
     faults.within("security.token_max_age_s", security.token_max_age_s, 30, 3_600);
     let payments = &config.payments;
     let blank = payments.sender_relations.iter().any(|relation| relation.trim().is_empty());
     let usable = !payments.sender_relations.is_empty() && !blank;
-    faults.check("payments.sender_relations", usable, "must name at least one relation, none of them blank");
+    faults.check("payments.sender_relations", usable, "must contain at least one relation, none of them blank");
     faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
     faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
     faults.within("payments.statement_grace_s", payments.statement_grace_s, 0, 2_592_000);
@@ -130,12 +130,12 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
     faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
     let live = rates.source == RateSource::Live;
-    faults.check("rates.sources", !live || !rates.sources.is_empty(), "must name a source while source is \"live\"");
+    faults.check("rates.sources", !live || !rates.sources.is_empty(), "must contain a source while source is \"live\"");
     for source in &rates.sources {
         location("rates.sources", &source.location, faults);
         let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
         let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
-        faults.check("rates.sources", plain, "base, fixed_base, as_of and rates belong to an https address");
+        faults.check("rates.sources", plain, "base, fixed_base, as_of and rates require an https address");
     }
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
@@ -150,20 +150,20 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
         faults.check("screening.chain_analysis.url", is_address(&analysis.url), "must be an https address");
         location("screening.chain_analysis.url", &analysis.url, faults);
     }
-    // A round of jobs is to be through before its leases run out.
+    // A round of jobs has to end before its leases expire.
     faults.within("screening.chain_analysis.timeout_ms", analysis.timeout_ms, 100, 5_000);
     faults.within("screening.chain_analysis.review_after_s", analysis.review_after_s, 0, 86_400);
     faults.within("screening.chain_analysis.review_hops", analysis.review_hops, 1, 50);
 }
 
-/// A path, or an address that may be asked: https, or plain http on this machine.
+/// Checks a path, or a URL: https, or plain http on this host.
 fn location(key: &str, text: &str, faults: &mut Faults) {
     let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"].iter().any(|start| text.starts_with(start));
     faults.check(key, !text.trim().is_empty(), "a location must not be blank");
     faults.check(key, here || !text.starts_with("http://"), &format!("{text:?} must be https"));
 }
 
-/// Whether a location is an address rather than a path.
+/// Whether a location is a URL rather than a path.
 pub(super) fn is_address(location: &str) -> bool {
     location.starts_with("https://") || location.starts_with("http://")
 }
@@ -219,7 +219,7 @@ fn corridors(config: &Config, faults: &mut Faults) {
         faults.check(key("purpose"), code_form, "must be an ISO 20022 code of 1 to 4 capitals and digits");
         let source = corridor.source_of_funds.trim();
         let sayable = source.len() <= 35 && CharacterSet::SwiftX.spell(source, 35) == source;
-        faults.check(key("source_of_funds"), sayable, "must be at most 35 letters, digits, blanks and /-?:().,'+");
+        faults.check(key("source_of_funds"), sayable, "must be at most 35 letters, digits, spaces and /-?:().,'+");
     }
 }
 
@@ -231,24 +231,24 @@ fn rails(config: &Config, faults: &mut Faults) {
             && rail.id.len() <= 64
             && rail.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         faults.check(key("id"), form, "must be 1 to 64 lower-case letters, digits and hyphens");
-        faults.check(key("id"), ids.insert(&rail.id), "stands there twice");
+        faults.check(key("id"), ids.insert(&rail.id), "is not unique");
         faults.within(key("max_batch"), rail.max_batch, 1, 10_000);
         faults.within(key("window_s"), rail.window_s.unwrap_or(1), 1, 2_592_000);
         faults.within(key("connect_timeout_ms"), rail.connect_timeout_ms, 100, 60_000);
         faults.within(key("request_timeout_ms"), rail.request_timeout_ms, 100, 120_000);
         faults.within(key("report_wait_s"), rail.report_wait_s, 0, 60);
         if rail.report_files.iter().any(|pattern| pattern.trim().is_empty()) {
-            faults.add(key("report_files"), "must not hold an empty pattern");
+            faults.add(key("report_files"), "must not contain an empty pattern");
         }
         let duplicates =
             |code: &&String| domain::rail::is_duplicate(code, None) || rail.duplicate_reasons.contains(*code);
         if let Some(code) = rail.retryable_reasons.iter().find(duplicates) {
-            let rule = format!("{code} proves that the bank has the instruction: it is never tried elsewhere");
+            let rule = format!("{code} proves that the bank has the instruction: another rail must not be tried");
             faults.add(key("retryable_reasons"), &rule);
         }
-        faults.check(key("source"), !rail.source.trim().is_empty(), "must say where the limits come from");
+        faults.check(key("source"), !rail.source.trim().is_empty(), "must state where the limits come from");
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
-        faults.check(key("as_of"), dated, "must be a date like \"2026-11-01\"");
+        faults.check(key("as_of"), dated, "must be a date such as \"2026-11-01\"");
         transport(rail, faults);
     }
 }
@@ -270,7 +270,7 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
         ("debtor_account", &rail.debtor_account),
         ("debtor_agent", &rail.debtor_agent),
     ] {
-        faults.check(key(name), !text.trim().is_empty(), "is needed: the bank must know who pays");
+        faults.check(key(name), !text.trim().is_empty(), "is required: the bank has to know the payer");
     }
 }
 
@@ -278,7 +278,7 @@ pub(super) fn is_http_url(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// Whether a key-encryption key is no key at all: fewer than eight different bytes.
+/// Whether a key-encryption key is trivially weak: fewer than eight different bytes.
 pub(super) fn is_weak_key(key: &Secret) -> bool {
     keys::decode(key.expose()).is_none_or(|bytes| bytes.iter().collect::<BTreeSet<_>>().len() < 8)
 }

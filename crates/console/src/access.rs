@@ -1,28 +1,29 @@
-//! Who may use which route: the one table of it. What has no row is refused to everybody, and a test fails.
+//! The access table: which users may use which route. A route without a row is refused to everyone,
+//! and a test fails.
 
 use domain::user::Role::{self, Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Whoever comes, signed in or not.
+    /// Everyone, signed in or not.
     Anybody,
-    /// Whoever is signed in.
+    /// Signed-in users.
     SignedIn,
-    /// Whoever has one of these roles.
+    /// Users with one of these roles.
     Roles(&'static [Role]),
 }
 
-/// One route.
+/// A route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessRow {
     /// `GET` or `POST`.
     pub method: &'static str,
-    /// As the router has it.
+    /// The path, as in the router.
     pub path: &'static str,
     /// Who may use it.
     pub who: Who,
-    /// Whether it is about the whole installation: only for people whose scope is every tenant.
+    /// Whether it concerns the whole installation: only for users with access to every tenant.
     pub installation: bool,
 }
 
@@ -34,32 +35,32 @@ pub(super) const fn post(path: &'static str, who: Who) -> AccessRow {
     AccessRow { method: "POST", path, who, installation: false }
 }
 
-/// The same for a route about the whole installation.
+/// The same for a route that concerns the whole installation.
 pub(super) const fn all_tenants(row: AccessRow) -> AccessRow {
     AccessRow { installation: true, ..row }
 }
 
-/// Whoever may look at a tenant's business.
+/// Roles that may view a tenant's business.
 pub(super) const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
-/// Whoever works with payments and wallets.
+/// Roles that work with payments and wallets.
 pub(super) const WORK: Who = Who::Roles(&[Operator, Compliance]);
 
-/// Whoever decides about some kind of proposal.
+/// Roles that decide on some kind of proposal.
 const CHECK: Who = Who::Roles(&[Approver, Compliance, Treasury, Admin]);
 const ADMINISTER: Who = Who::Roles(&[Admin]);
-/// Whoever reads what people did.
+/// Roles that read the audit log.
 const WATCH: Who = Who::Roles(&[Admin, Auditor]);
 
-/// Signing in, users, approvals.
+/// Sign-in, users, approvals.
 const FOUNDATION: &[AccessRow] = &[
     get("/console/login", Who::Anybody),
     post("/console/login", Who::Anybody),
-    // The steps of signing in: whoever has not said the password is sent back to its form.
+    // The sign-in steps: users who have not entered the password are redirected to its form.
     post("/console/login/code", Who::Anybody),
     post("/console/login/enrol", Who::Anybody),
     post("/console/login/password", Who::Anybody),
     post("/console/login/cancel", Who::Anybody),
-    // To the identity provider and back.
+    // The redirect to the identity provider and back.
     get("/console/login/oidc", Who::Anybody),
     get("/console/login/oidc/callback", Who::Anybody),
     get("/console", Who::SignedIn),
@@ -69,7 +70,7 @@ const FOUNDATION: &[AccessRow] = &[
     post("/console/logout", Who::SignedIn),
     get("/console/approvals", LOOK),
     get("/console/approvals/{id}", LOOK),
-    // Which of them decides about which proposal is said by the proposal's kind.
+    // The kind of a proposal determines which of these roles decides on it.
     post("/console/approvals/{id}/approve", CHECK),
     post("/console/approvals/{id}/reject", CHECK),
     post("/console/approvals/{id}/withdraw", LOOK),

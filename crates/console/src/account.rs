@@ -1,4 +1,4 @@
-//! One's own account: what one may do, another password, signing out here and everywhere.
+//! The user's own account: roles, password, signing out here and everywhere.
 
 use askama::Template;
 use domain::user::User;
@@ -36,7 +36,7 @@ struct AccountPage<'a> {
     has_password: bool,
 }
 
-/// The first page that the person may use.
+/// The first page that the user may use.
 async fn home(visit: Visit) -> Answer {
     let nav = visit.frame("").nav;
     let first = nav.first().and_then(|group| group.links.first());
@@ -58,19 +58,19 @@ async fn page(visit: &Visit, fault: &str, status: StatusCode) -> Answer {
         ("Scope", Cell::text(console.desk.scope_words(user.scope).await?)),
         ("Signs in", Cell::text(way_in(&signed.row.user))),
         ("Signed in since", Cell::When(signed.row.created_at)),
-        ("Browsers signed in", Cell::text(console.store().open_sessions(user.id, used).await?.to_string())),
+        ("Active sessions", Cell::text(console.store().open_sessions(user.id, used).await?.to_string())),
     ];
     let has_password = signed.row.user.provider.is_none();
     page_with(status, &AccountPage { frame: visit.frame("Your account"), facts, fault, has_password })
 }
 
-/// How somebody signs in, in words.
+/// The user's sign-in method as text.
 pub(super) fn way_in(user: &StoredUser) -> String {
     match &user.provider {
-        Some(login) if login.bound.is_some() => format!("at the identity provider as {}", login.name),
-        Some(login) => format!("at the identity provider as {}, for the first time", login.name),
+        Some(login) if login.bound.is_some() => format!("through the identity provider as {}", login.name),
+        Some(login) => format!("through the identity provider as {}, not yet used", login.name),
         None if user.totp.is_some() => "with a password and one-time codes".to_owned(),
-        None => "with a password; one-time codes are not set up".to_owned(),
+        None => "with a password, without one-time codes".to_owned(),
     }
 }
 
@@ -82,22 +82,23 @@ async fn change_password(visit: Visit) -> Answer {
     let (console, signed) = (visit.console(), signed(&visit)?);
     let user = &signed.user;
     if signed.row.user.provider.is_some() {
-        return Err(Stop::Refused("You sign in at the identity provider and have no password here.".to_owned()));
+        return Err(Stop::Refused("You sign in through the identity provider and have no password here.".to_owned()));
     }
     if let Some(wait) = tries::count_code(console, user).await? {
         return page(&visit, &wait, StatusCode::TOO_MANY_REQUESTS).await;
     }
     let hash = signed.row.user.password.clone();
     if !console.is_right_password(visit.form().verbatim("current").to_owned(), Some(hash.clone())).await? {
-        return page(&visit, "Your present password is wrong.", StatusCode::UNPROCESSABLE_ENTITY).await;
+        return page(&visit, "Your current password is wrong.", StatusCode::UNPROCESSABLE_ENTITY).await;
     }
     tries::forget_code(console, user).await?;
     if let Err(fault) = console.set_password(&visit, user, hash).await? {
         return page(&visit, &fault, StatusCode::UNPROCESSABLE_ENTITY).await;
     }
-    // Every session has ended with it; this browser goes on with a new one.
+    // The change ends all sessions; this browser continues with a new one.
     let token = console.begin(user, Stage::Open, None, visit.origin(&user.login), None).await?;
-    let mut response = visit.done("/console/account", "Your password is changed; other browsers are signed out.");
+    let mut response =
+        visit.done("/console/account", "Your password was changed. You are signed out in all other browsers.");
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
     Ok(response)
 }
@@ -121,9 +122,9 @@ async fn sign_out_everywhere(visit: Visit) -> Answer {
 }
 
 impl Console {
-    /// Whether a password is the one of a hash, found out beside the threads that serve; as long where there is no hash.
+    /// Verifies a password outside the serving threads; takes as long without a hash.
     pub(super) async fn is_right_password(&self, given: String, hash: Option<String>) -> Result<bool, Stop> {
-        // So many at a time that the memory for it is bounded.
+        // A limited number at a time, to bound memory.
         let _turn = self.hashing.acquire().await.map_err(|error| Stop::failed(&error))?;
         let check = move || match hash {
             Some(hash) => password::is_right(&given, &hash),
@@ -132,7 +133,8 @@ impl Console {
         spawn_blocking(check).await.map_err(|error| Stop::failed(&error))
     }
 
-    /// Gives somebody the password that he has typed twice, or says what is wrong with it. Ends all of his sessions.
+    /// Sets the password that the user entered twice, or returns the error. Ends all of the user's
+    /// sessions.
     pub(super) async fn set_password(
         &self,
         visit: &Visit,
@@ -141,13 +143,13 @@ impl Console {
     ) -> Result<Result<(), String>, Stop> {
         let (new, again) = (visit.form().verbatim("new").to_owned(), visit.form().verbatim("again"));
         if new != again {
-            return Ok(Err("The two new passwords differ.".to_owned()));
+            return Ok(Err("The new passwords do not match.".to_owned()));
         }
         if let Some(fault) = password::fault(&new, &user.login) {
             return Ok(Err(fault));
         }
         if self.is_right_password(new.clone(), Some(old)).await? {
-            return Ok(Err("The new password is the old one.".to_owned()));
+            return Ok(Err("The new password must differ from the current one.".to_owned()));
         }
         let salt = self.store().random();
         let hashing = spawn_blocking(move || password::hash(&new, salt));
@@ -157,7 +159,7 @@ impl Console {
         Ok(Ok(()))
     }
 
-    /// Counts a password that an address sent.
+    /// Counts a password attempt of an address.
     pub(super) fn count_sign_in(&self, peer: Option<std::net::IpAddr>) -> Result<(), Stop> {
         let limit = self.settings.sign_ins_per_minute;
         let allowance = self.addresses.take(peer, "console", limit, self.wall_now());

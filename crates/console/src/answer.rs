@@ -1,4 +1,4 @@
-//! What a page answers, and the headers that every answer carries.
+//! Responses of the console, and the headers that every one carries.
 
 use askama::Template;
 use axum::body::Body;
@@ -6,32 +6,32 @@ use axum::response::{IntoResponse, Response};
 use engine::payments::StoreError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-/// Nothing from elsewhere, nothing inline, no frame around it.
+/// Nothing from other origins, nothing inline, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What handlers return.
 pub type Answer = Result<Response, Stop>;
 
-/// Why there is no page. The gate writes it as a page in the console's frame.
+/// Why a page is not served. The guard renders it inside the console's layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// There is no such thing, or it is another tenant's: the same answer.
+    /// Not found, or another tenant's: the same response.
     NotFound,
-    /// None of the person's roles allows it.
+    /// None of the user's roles allows it.
     Forbidden,
-    /// What was sent is not usable, in words for the person (422).
+    /// Invalid input, with a message for the user (422).
     Invalid(String),
-    /// The rules or the present state speak against it, in words for the person (409).
+    /// Refused by a rule or the current state, with a message for the user (409).
     Refused(String),
     /// Too often (429).
     TooMany,
-    /// The database or a port did not answer; it is logged where it happened (503).
+    /// The database or a port failed; logged where it happened (503).
     Unavailable,
 }
 
 impl Stop {
-    /// The status that it is answered with.
+    /// The status of the response.
     pub const fn status(&self) -> StatusCode {
         match self {
             Stop::NotFound => StatusCode::NOT_FOUND,
@@ -43,20 +43,20 @@ impl Stop {
         }
     }
 
-    /// The same in words.
+    /// The message.
     pub fn words(&self) -> &str {
         match self {
-            Stop::NotFound => "There is no such page, or nothing of that id.",
-            Stop::Forbidden => "None of your roles allows this.",
+            Stop::NotFound => "Page or record not found.",
+            Stop::Forbidden => "Your roles do not allow this.",
             Stop::Invalid(words) | Stop::Refused(words) => words,
-            Stop::TooMany => "Too many tries. Please wait a moment.",
-            Stop::Unavailable => "This cannot be done right now. Please try again in a moment.",
+            Stop::TooMany => "Too many attempts. Please wait a moment.",
+            Stop::Unavailable => "This is not available right now. Please try again in a moment.",
         }
     }
 
-    /// Logs a failure that is nobody's fault and hides it from the reader.
+    /// Logs an internal failure and hides its details from the user.
     pub fn failed(error: &dyn std::fmt::Display) -> Stop {
-        tracing::error!(%error, "a console page could not be served");
+        tracing::error!(%error, "serving a console page failed");
         Stop::Unavailable
     }
 }
@@ -65,7 +65,9 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Stop {
         match error {
             StoreError::NotFound(_) => Stop::NotFound,
-            StoreError::Conflict(_) => Stop::Refused("Somebody else has changed this meanwhile.".to_owned()),
+            StoreError::Conflict(_) => {
+                Stop::Refused("Another user changed this in the meantime. Please reload the page.".to_owned())
+            }
             error => Stop::failed(&error),
         }
     }
@@ -118,13 +120,13 @@ impl From<engine::console::Denied> for Stop {
     }
 }
 
-/// Words of a refusal as a sentence.
+/// Formats a refusal's message as a sentence.
 pub(super) fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
 }
 
-/// Carries the reason to the gate, which knows what the page around it must show.
+/// Carries the reason to the guard, which renders the page.
 impl IntoResponse for Stop {
     fn into_response(self) -> Response {
         let mut response = plain(self.status(), self.words());
@@ -136,7 +138,7 @@ impl IntoResponse for Stop {
 /// A page.
 ///
 /// # Errors
-/// The template could not be written.
+/// Rendering the template fails.
 pub fn html(page: &impl Template) -> Answer {
     page_with(StatusCode::OK, page)
 }
@@ -149,7 +151,7 @@ pub fn page_with(status: StatusCode, page: &impl Template) -> Answer {
     Ok(answer(status, "text/html; charset=utf-8", page.render()?.into(), "no-store"))
 }
 
-/// 303: what comes next is read with GET, so that reloading it sends nothing twice. A path only: never leads elsewhere.
+/// 303 See Other: the browser continues with GET, so a reload resubmits nothing. Local paths only.
 pub fn see_other(path: &str) -> Response {
     let mut response = plain(StatusCode::SEE_OTHER, "");
     let path = if path.starts_with('/') && !path.starts_with("//") { path } else { "/console" };
@@ -158,10 +160,11 @@ pub fn see_other(path: &str) -> Response {
     response
 }
 
-/// The same to the identity provider: an address that its description names, of a scheme that was looked at there.
+/// A redirect to the identity provider: a URL from its discovery document, whose scheme was
+/// checked.
 ///
 /// # Errors
-/// It is no header value.
+/// The URL is not a valid header value.
 pub(super) fn leave_for(url: &str) -> Answer {
     let mut response = plain(StatusCode::SEE_OTHER, "");
     let url = HeaderValue::from_str(url).map_err(|error| Stop::failed(&error))?;
@@ -169,7 +172,8 @@ pub(super) fn leave_for(url: &str) -> Answer {
     Ok(response)
 }
 
-/// A file to be kept, such as a CSV export. `name` is one of ours: no quotes, no control characters.
+/// A download, such as a CSV export. `name` is chosen by the console: no quotes, no control
+/// characters.
 pub fn download(name: &str, content_type: &'static str, body: Body) -> Response {
     let mut response = answer(StatusCode::OK, content_type, body, "no-store");
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
@@ -182,7 +186,7 @@ fn plain(status: StatusCode, text: &str) -> Response {
     answer(status, "text/plain; charset=utf-8", format!("{text}\n").into(), "no-store")
 }
 
-/// An answer with all headers that every one of the console's answers carries.
+/// A response with the headers that every console response carries.
 pub(super) fn answer(status: StatusCode, content_type: &'static str, body: Body, caching: &'static str) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;

@@ -1,4 +1,4 @@
-//! What waits for a second person: the list, and each proposal with what it changes.
+//! Proposals for a second user: the list, and each proposal with its changes.
 
 use askama::Template;
 use domain::approval::{Approval, ApprovalState};
@@ -12,9 +12,9 @@ use super::parts::{Cell, Row, Table, Tone};
 use super::routes::Routes;
 use super::visit::Visit;
 
-/// Proposals of a list.
+/// Proposals per list.
 const LIST_MAX: usize = 200;
-/// Longest note to a decision.
+/// Maximum length of a decision's note.
 const NOTE_MAX_CHARS: usize = 500;
 
 /// The routes.
@@ -43,29 +43,29 @@ struct ApprovalPage {
     approval: Approval,
     facts: Vec<(&'static str, Cell)>,
     may: May,
-    /// Whether it is being carried out, so that the page is read again.
+    /// Whether it is being executed, so that the page refreshes.
     is_moving: bool,
 }
 
-/// What the person who looks may do about a proposal.
+/// What the viewing user may do about a proposal.
 struct May {
-    /// Say yes or no.
+    /// Approve or reject.
     decide: bool,
-    /// Take it back.
+    /// Withdraw.
     withdraw: bool,
-    /// Have it tried again.
+    /// Retry.
     again: bool,
-    /// Why he may not decide about one that waits; "" where he may.
+    /// Why the user may not decide on a waiting proposal; empty if they may.
     why_not: &'static str,
 }
 
-/// The word and tone of a proposal.
+/// The label and tone of a proposal's state.
 fn standing(approval: &Approval, visit: &Visit) -> (&'static str, Tone) {
     let now = visit.console().desk.now();
     match approval.state {
         ApprovalState::Waiting if approval.is_open(now) => ("waiting", Tone::Warn),
         ApprovalState::Waiting => ("expired", Tone::Plain),
-        ApprovalState::Approved => ("approved, being carried out", Tone::Busy),
+        ApprovalState::Approved => ("approved, in progress", Tone::Busy),
         ApprovalState::Done => ("done", Tone::Good),
         ApprovalState::Failed => ("failed", Tone::Bad),
         ApprovalState::Rejected => ("rejected", Tone::Bad),
@@ -73,7 +73,7 @@ fn standing(approval: &Approval, visit: &Visit) -> (&'static str, Tone) {
     }
 }
 
-/// Whom it is about, for people.
+/// The tenant that a proposal concerns, for display.
 fn about(approval: &Approval, visit: &Visit) -> String {
     let Some(tenant) = approval.tenant else { return "the installation".to_owned() };
     let known = visit.tenants().iter().find(|known| known.id == tenant);
@@ -93,7 +93,7 @@ fn row(approval: &Approval, visit: &Visit) -> Row {
     ]
 }
 
-const HEAD: [&str; 7] = ["What", "About", "Whose", "Proposed by", "Proposed", "State", "Decided by"];
+const HEAD: [&str; 7] = ["Action", "Subject", "Tenant", "Proposed by", "Proposed", "State", "Decided by"];
 
 async fn list(visit: Visit) -> Answer {
     let (console, user) = (visit.console(), visit.user()?);
@@ -104,8 +104,8 @@ async fn list(visit: Visit) -> Answer {
     let decided = rows(&decided);
     html(&ListPage {
         frame: visit.frame("Approvals"),
-        open: Table::new("Proposals that wait", &HEAD, open).or("Nothing waits for a second person."),
-        decided: Table::new("Decided lately", &HEAD, decided).or("Nothing was decided yet."),
+        open: Table::new("Open proposals", &HEAD, open).or("No proposal is waiting for approval."),
+        decided: Table::new("Recently decided", &HEAD, decided).or("No decisions yet."),
     })
 }
 
@@ -113,7 +113,7 @@ fn may_see(user: &User, approval: &Approval) -> bool {
     user.scope.covers_all_of(scope_of(approval))
 }
 
-/// The proposal of the path, if the person may see it.
+/// The proposal of the path, if the user may see it.
 async fn found(visit: &Visit) -> Result<Approval, Stop> {
     let approval = visit.console().desk.find(visit.id(ApprovalId::parse)?).await?.ok_or(Stop::NotFound)?;
     if may_see(visit.user()?, &approval) { Ok(approval) } else { Err(Stop::NotFound) }
@@ -129,9 +129,9 @@ fn may(approval: &Approval, user: &User, visit: &Visit) -> May {
         again: visit.console().desk.is_left(approval) && role,
         why_not: match () {
             () if !open => "",
-            () if own => "You have proposed this: somebody else has to decide.",
-            () if approval.deed.is_about_user(user.id) => "This is about you: somebody else has to decide.",
-            () if !role => "None of your roles decides about this.",
+            () if own => "You proposed this. Another user has to decide.",
+            () if approval.deed.is_about_user(user.id) => "This concerns your own account. Another user has to decide.",
+            () if !role => "Your roles do not allow you to decide on this.",
             () => "",
         },
     }
@@ -145,11 +145,11 @@ async fn show(visit: Visit) -> Answer {
         ("About", Cell::id(approval.deed.subject())),
         ("Whose", Cell::text(about(&approval, &visit))),
         ("Proposed by", Cell::text(&approval.maker.login)),
-        ("Why", Cell::text(&approval.why)),
+        ("Reason", Cell::text(&approval.why)),
         ("Proposed", Cell::When(approval.created_at)),
     ];
     match &approval.decided {
-        None => facts.push(("Void after", Cell::When(approval.expires_at))),
+        None => facts.push(("Expires", Cell::When(approval.expires_at))),
         Some((person, at)) => {
             facts.push(("Decided by", Cell::text(&person.login)));
             facts.push(("Decided", Cell::When(*at)));
@@ -157,7 +157,7 @@ async fn show(visit: Visit) -> Answer {
     }
     if !approval.outcome.is_empty() {
         facts.push((
-            if approval.state == ApprovalState::Failed { "Why not" } else { "Note" },
+            if approval.state == ApprovalState::Failed { "Failure" } else { "Note" },
             Cell::text(&approval.outcome),
         ));
     }
@@ -181,14 +181,14 @@ async fn decide(visit: &Visit, approve: bool) -> Answer {
         return Err(Stop::Invalid(format!("A note has at most {NOTE_MAX_CHARS} characters.")));
     }
     if !approve && note.is_empty() {
-        return Err(Stop::Invalid("Please say why you reject it.".to_owned()));
+        return Err(Stop::Invalid("Please enter the reason for the rejection.".to_owned()));
     }
     let decided = visit.console().desk.decide(approval.id, approve, visit.user()?, visit.deed(note)).await?;
     let words = match decided.state {
-        ApprovalState::Done => "Approved and done.",
-        ApprovalState::Failed => "Approved, but it could not be done.",
+        ApprovalState::Done => "Approved and executed.",
+        ApprovalState::Failed => "Approved, but the execution failed.",
         ApprovalState::Rejected => "Rejected.",
-        _ => "Approved. It is carried out in a moment.",
+        _ => "Approved. The change is being executed.",
     };
     Ok(visit.done(&format!("/console/approvals/{}", approval.id), words))
 }
@@ -205,5 +205,5 @@ async fn again(visit: Visit) -> Answer {
         return Err(Stop::Forbidden);
     }
     visit.console().desk.carry_out_again(&approval).await?;
-    Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Tried again."))
+    Ok(visit.done(&format!("/console/approvals/{}", approval.id), "Retried."))
 }

@@ -1,4 +1,4 @@
-//! The style sheet, the one script and the icon, all embedded.
+//! The style sheet, the script and the icon, all embedded.
 
 use axum::Router;
 use axum::response::Response;
@@ -10,18 +10,18 @@ use super::answer::answer;
 
 /// The style sheet of the pages.
 pub const STYLE: &str = include_str!("style.css");
-/// The script: live regions. Every page works without it.
+/// The script for live regions. Every page works without it.
 pub const SCRIPT: &str = include_str!("console.js");
 
-/// Where it is.
+/// The path.
 pub const ICON_PATH: &str = "/console/icon.svg";
 
-/// Where the style sheet of receipts is.
+/// The path of the receipts' style sheet.
 pub const RECEIPT_STYLE_PATH: &str = "/console/receipt.css";
 
 const CACHING: &str = "public, max-age=3600";
 
-/// The routes; there is nothing in them that anybody may not see.
+/// The routes; their content is public.
 pub fn router() -> Router {
     Router::new()
         .route(ICON_PATH, get(icon))

@@ -1,5 +1,5 @@
-// Live regions: parts of a page that are read again while somebody looks at them. Everything works without this. The header
-// says that nobody has done anything: an idle session ends in front of a page that refreshes itself, too.
+// Live regions: parts of an open page that refresh. Every page works without the script. The header marks the request as
+// no user activity, so that an idle session ends even while its page refreshes.
 "use strict";
 (() => {
   const regions = () => document.querySelectorAll("[data-live]");
@@ -19,7 +19,7 @@
         if (fresh && !busy(region) && fresh.innerHTML !== region.innerHTML) region.replaceChildren(...fresh.childNodes);
       }
     } catch {
-      // Signed out, or the network is away: the page stays as it is.
+      // Signed out, or the network is down: the page stays unchanged.
     } finally {
       waiting = false;
     }

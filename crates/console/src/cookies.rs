@@ -1,9 +1,9 @@
-//! Cookies of the console: the session's token, the sign-in form's token, that of a sign-in at the identity provider, and
-//! what was just done.
+//! Cookies of the console: tokens of the session, the sign-in form and a sign-in at the identity
+//! provider, and the confirmation of the last action.
 //!
-//! Behind HTTPS, and on this machine, they have the prefix `__Host-` and `Secure`: Chromium and Firefox trust loopback
-//! addresses as they trust HTTPS. A test system that is reached over plain HTTP at another address gets plain cookies
-//! (browsers would not keep the others); production refuses such an address.
+//! With HTTPS or on loopback, they have the prefix `__Host-` and `Secure`: Chromium and Firefox
+//! trust loopback addresses like HTTPS. A test system over plain HTTP at another address gets plain
+//! cookies, since browsers would drop the others; production refuses such an address.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,22 +11,22 @@ use http::{HeaderMap, HeaderValue, header};
 
 use super::state::Settings;
 
-/// A cookie.
+/// A cookie of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cookie {
-    /// The token of a session. `SameSite=Lax`: a link in a message leads to the page; whatever changes something is a
-    /// POST, which no other site's page sends along.
+    /// The session token. `SameSite=Lax`: links from messages work; changes are POSTs, which other
+    /// sites cannot send with the cookie.
     Session,
-    /// What the sign-in form must send too, so that nobody is signed in by another site.
+    /// A token that the sign-in form must repeat, so that no other site can sign a user in.
     SignIn,
-    /// The token of a sign-in that is under way at the identity provider. `SameSite=Lax`: it comes along when the provider
-    /// leads the browser back.
+    /// The token of a sign-in in progress at the identity provider. `SameSite=Lax`: the provider's
+    /// redirect carries it back.
     Departure,
-    /// What was done, for the next page.
+    /// The confirmation of the last action, for the next page.
     Done,
 }
 
-/// Longest text of [`Cookie::Done`].
+/// Maximum text length of [`Cookie::Done`].
 const DONE_MAX_CHARS: usize = 200;
 
 impl Cookie {
@@ -52,19 +52,19 @@ impl Cookie {
         let mut values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = values.by_ref().flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
-        // Two of a name are somebody's game.
+        // A duplicate cookie may be an attack.
         match (found.next(), found.next()) {
             (Some(value), None) => Some(value),
             _ => None,
         }
     }
 
-    /// Sets it until the browser is closed.
+    /// Sets the cookie until the browser closes.
     pub(super) fn set(self, headers: &mut HeaderMap, value: &str, settings: &Settings) {
         self.write(headers, value, "", settings);
     }
 
-    /// Takes it away.
+    /// Removes the cookie.
     pub(super) fn clear(self, headers: &mut HeaderMap, settings: &Settings) {
         self.write(headers, "", "; Max-Age=0", settings);
     }
@@ -83,7 +83,7 @@ fn prefix(settings: &Settings) -> &'static str {
     if is_trusted(&settings.base_url) { "__Host-" } else { "" }
 }
 
-/// Whether browsers trust this address: HTTPS, or this machine itself.
+/// Whether browsers trust this address: HTTPS or loopback.
 pub(super) fn is_trusted(base_url: &str) -> bool {
     let Some(rest) = base_url.strip_prefix("http://") else { return base_url.starts_with("https://") };
     let host = rest.split('/').next().unwrap_or_default();
@@ -91,13 +91,13 @@ pub(super) fn is_trusted(base_url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Says on the next page what was done.
+/// Shows a confirmation on the next page.
 pub(super) fn say(headers: &mut HeaderMap, words: &str, settings: &Settings) {
     let words: String = words.chars().take(DONE_MAX_CHARS).collect();
     Cookie::Done.set(headers, &URL_SAFE_NO_PAD.encode(words), settings);
 }
 
-/// What was said to be done.
+/// The confirmation to show.
 pub(super) fn said(headers: &HeaderMap, settings: &Settings) -> Option<String> {
     let text = Cookie::Done.read(headers, settings)?;
     let words = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_trusted_and_another_plain_address_is_not() {
+    fn loopback_is_trusted_and_other_plain_addresses_are_not() {
         for trusted in ["https://bank.example", "http://127.0.0.1:8480", "http://localhost:1", "http://[::1]:80/x"] {
             assert!(is_trusted(trusted), "{trusted}");
         }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_is_there_twice_is_none() {
+    fn a_duplicate_cookie_is_ignored() {
         let settings = settings("https://bank.example");
         let read = |text: &'static str| {
             let mut headers = HeaderMap::new();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_reads_back() {
+    fn a_confirmation_reads_back() {
         let settings = settings("https://bank.example");
         let mut headers = HeaderMap::new();
         say(&mut headers, "Ünblocked; \"x\"\r\n", &settings);

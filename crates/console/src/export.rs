@@ -1,4 +1,4 @@
-//! Lists as files for spreadsheets: CSV (RFC 4180), with nothing in it that a spreadsheet would run.
+//! CSV exports for spreadsheets (RFC 4180), with formulas disarmed.
 
 use ::csv::{Terminator, Writer, WriterBuilder};
 use domain::audit::{Facts, Note};
@@ -7,7 +7,7 @@ use super::answer::{Answer, download};
 use super::visit::Visit;
 use http_api::spreadsheet::guarded;
 
-/// A CSV file with a head line.
+/// A CSV file with a header row.
 #[derive(Debug)]
 pub struct Csv {
     writer: Writer<Vec<u8>>,
@@ -18,13 +18,13 @@ impl Csv {
     /// A file with these columns.
     pub fn new(head: &[&str]) -> Csv {
         let writer = WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new());
-        // The head is no row.
+        // The header does not count as a row.
         let mut csv = Csv { writer, rows: -1 };
         csv.row(head.iter().map(|name| (*name).to_owned()));
         csv
     }
 
-    /// Adds a row; each cell is guarded and quoted where it needs to be.
+    /// Adds a row; cells are guarded, and quoted where necessary.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.writer.write_record(cells.into_iter().map(guarded)).expect("memory takes every row");
         self.rows += 1;
@@ -34,10 +34,10 @@ impl Csv {
         self.writer.into_inner().expect("memory takes what is left")
     }
 
-    /// The file as an answer that is saved under this name; that the person took it is noted first.
+    /// The file as a download with this name; the download is recorded in the audit log first.
     ///
     /// # Errors
-    /// It cannot be noted: nobody takes it then.
+    /// Recording fails; then there is no download.
     pub async fn taken(self, visit: &Visit, name: &str) -> Answer {
         let facts = Facts::new().number("rows", self.rows).text("asked", visit.path());
         visit.took(Note::new("export.csv", "file", name).after(facts)).await?;

@@ -1,10 +1,10 @@
-//! What a form sent, or a query string asked: names and values, decoded strictly.
+//! Decodes forms and query strings strictly: names and values.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use http_api::decode::query::Query;
 
-/// All but what RFC 3986 leaves unreserved.
+/// Everything except RFC 3986's unreserved characters.
 pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Names and values of a form or a query.
@@ -14,12 +14,12 @@ pub struct Form {
 }
 
 impl Form {
-    /// Takes `application/x-www-form-urlencoded` apart. What is not percent-encoded UTF-8 is left out.
+    /// Parses `application/x-www-form-urlencoded`. Invalid percent-encoded UTF-8 is skipped.
     pub fn of(text: &str) -> Form {
         Form { pairs: Query::of(Some(text)).into_pairs().collect() }
     }
 
-    /// The value of a field, trimmed; "" where it is absent, or given more than once.
+    /// The value of a field, trimmed; empty if absent or duplicated.
     pub fn text(&self, name: &str) -> &str {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
@@ -28,12 +28,12 @@ impl Form {
         }
     }
 
-    /// The same; `None` where it is empty.
+    /// The value of a field; `None` if empty.
     pub fn given(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|value| !value.is_empty())
     }
 
-    /// The value of a field as it was typed: a password.
+    /// The untrimmed value of a field: a password.
     pub fn verbatim(&self, name: &str) -> &str {
         let mut values = self.pairs.iter().filter(|(known, _)| known == name);
         match (values.next(), values.next()) {
@@ -42,13 +42,13 @@ impl Form {
         }
     }
 
-    /// Every value of a field, trimmed: ticked boxes of one name.
+    /// Every value of a field, trimmed: checkboxes with the same name.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
     }
 }
 
-/// A name or a value as a query string carries it.
+/// Encodes a name or a value for a query string.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }

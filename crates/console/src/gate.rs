@@ -1,4 +1,4 @@
-//! What every request passes: the table of who may use what, the session, the tenant of the path, the form's token.
+//! Guards every request: the access table, the session, the tenant in the path, the form's token.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,17 +28,17 @@ use super::visit::{Inner, Visit};
 use http_api::request_id::RequestId;
 use http_api::server::body::{collect, is_encoded};
 
-/// The field of every form that carries its token.
+/// The form field with the CSRF token.
 const CSRF_FIELD: &str = "csrf";
-/// Where people sign in.
+/// The sign-in page.
 pub(super) const LOGIN: &str = "/console/login";
-/// Longest path that one is led back to after signing in.
+/// Maximum length of the path to return to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
-/// What is encoded in it: all that is reserved, but for the slash.
+/// Characters encoded in that path: all reserved ones except the slash.
 const NOT_IN_NEXT: &AsciiSet = &RESERVED.remove(b'/');
 
 impl AccessRow {
-    /// Whether the row lets this person in.
+    /// Whether the row admits this user.
     pub(super) fn admits(&self, user: Option<&User>) -> bool {
         let role = match (self.who, user) {
             (Who::Anybody, _) => return true,
@@ -57,7 +57,7 @@ struct StoppedPage<'a> {
     words: &'a str,
 }
 
-/// Middleware of all pages.
+/// The middleware of all pages.
 pub(super) async fn layer(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
     let settings = console.settings.clone();
     match enter(&console, request).await {
@@ -77,13 +77,13 @@ pub(super) async fn layer(State(console): State<Arc<Console>>, request: Request,
     }
 }
 
-/// Why a request is not let in.
+/// Why a request is refused.
 enum Turned {
-    /// Nothing is known that a page could be made of.
+    /// Nothing is known for rendering a page.
     Away(Stop),
-    /// A page says why.
+    /// A page explains it.
     From(Visit, Stop),
-    /// Nobody is signed in; whether somebody is about to be.
+    /// No user is signed in; whether a sign-in is in progress.
     ToLogin(String, bool),
 }
 
@@ -107,7 +107,7 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     };
     let path = parts.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     if row.who != Who::Anybody && signed.is_none() {
-        // A form that was sent in vain is not sent again.
+        // A refused form is not submitted again.
         let to = if *method == Method::GET { login_path(&path) } else { LOGIN.to_owned() };
         return Err(Turned::ToLogin(to, step.is_some()));
     }
@@ -152,7 +152,7 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
 }
 
 impl Inner {
-    /// What a request says of itself; nobody is signed in so far.
+    /// The request's own data, before a user is known.
     fn of(console: &Arc<Console>, parts: &Parts) -> Inner {
         let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         Inner {
@@ -176,7 +176,7 @@ impl Inner {
     }
 }
 
-/// The page of an address where the console has none: the same for everybody, but for the navigation around it.
+/// The page for unknown paths: the same for every user except for the navigation.
 pub(super) async fn lost(State(console): State<Arc<Console>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();
     let visit = match stranger(&console, &parts).await {
@@ -186,7 +186,7 @@ pub(super) async fn lost(State(console): State<Arc<Console>>, request: Request) 
     stopped(&visit, &Stop::NotFound)
 }
 
-/// Whoever asks for such an address.
+/// A request for an unknown path.
 async fn stranger(console: &Arc<Console>, parts: &Parts) -> Result<Inner, Stop> {
     let inner = Inner::of(console, parts);
     let Some((token, signed)) = console.session_of(&parts.headers).await? else { return Ok(inner) };
@@ -197,7 +197,7 @@ async fn stranger(console: &Arc<Console>, parts: &Parts) -> Result<Inner, Stop> 
     Ok(Inner { csrf: token.csrf(), tenants, signed: Some(signed), ..inner })
 }
 
-/// Where somebody signs in who is on his way to a page.
+/// The sign-in page for a user on the way to a page.
 pub(super) fn login_path(path: &str) -> String {
     if path == "/console" || path.len() > NEXT_MAX_BYTES {
         return LOGIN.to_owned();
@@ -205,7 +205,7 @@ pub(super) fn login_path(path: &str) -> String {
     format!("{LOGIN}?next={}", utf8_percent_encode(path, NOT_IN_NEXT))
 }
 
-/// The same by the identity provider.
+/// The same through the identity provider.
 pub(super) fn provider_path(next: &str) -> String {
     login_path(next).replacen(LOGIN, LEAVE, 1)
 }
@@ -216,28 +216,27 @@ async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Ar
     Ok(all.into_iter().filter(|tenant| signed.user.scope.covers(tenant.id)).map(Arc::new).collect())
 }
 
-/// The form of a POST, if one of our own pages sent it.
+/// The form of a POST, if a page of the console sent it.
 async fn posted_form(console: &Console, headers: &HeaderMap, body: Body, csrf: &str) -> Result<Form, Stop> {
     if !is_own_page(headers, &console.settings) {
         return Err(Stop::Forbidden);
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if is_encoded(headers) || !kind.starts_with("application/x-www-form-urlencoded") {
-        return Err(Stop::Invalid("This form could not be read.".to_owned()));
+        return Err(Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()));
     }
     let body = collect(body, console.settings.body).await;
-    let body = body.map_err(|_| Stop::Invalid("This form could not be read.".to_owned()))?;
+    let body =
+        body.map_err(|_| Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()))?;
     let form = Form::of(std::str::from_utf8(&body).unwrap_or_default());
     let given = form.text(CSRF_FIELD);
     if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
-        return Err(Stop::Refused(
-            "This form is out of date. Please go back, reload the page and try again.".to_owned(),
-        ));
+        return Err(Stop::Refused("This form has expired. Please go back, reload the page and try again.".to_owned()));
     }
     Ok(form)
 }
 
-/// Whether a browser says that one of our own pages has sent this, or says nothing.
+/// Whether the browser reports the request as same-origin, or reports nothing.
 fn is_own_page(headers: &HeaderMap, settings: &Settings) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
@@ -249,7 +248,7 @@ fn is_own_page(headers: &HeaderMap, settings: &Settings) -> bool {
     site && text("origin").is_none_or(own)
 }
 
-/// The last touches: reasons become pages, and what was just done is said once.
+/// Finishes a response: refusals become pages, and a confirmation is shown once.
 fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
     let mut response = match response.extensions().get::<Stop>().cloned() {
         Some(stop) => stopped(visit, &stop),
@@ -263,14 +262,14 @@ fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
     response
 }
 
-/// The page that says why there is none.
+/// The error page.
 fn stopped(visit: &Visit, stop: &Stop) -> Response {
     let title = match stop {
         Stop::NotFound => "Not found",
         Stop::Forbidden => "Not allowed",
         Stop::Invalid(_) => "Please check the form",
-        Stop::Refused(_) => "Not done",
-        Stop::TooMany => "Too many tries",
+        Stop::Refused(_) => "Not possible",
+        Stop::TooMany => "Too many attempts",
         Stop::Unavailable => "Not available right now",
     };
     let page = StoppedPage { frame: visit.frame(title), words: stop.words() };

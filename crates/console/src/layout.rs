@@ -1,10 +1,10 @@
-//! What stands around every page: navigation, the person, the tenant, what was just done.
+//! The layout of every page: navigation, user, tenant, confirmation.
 
 use domain::policy::Environment;
 
 use super::visit::Visit;
 
-/// An entry of the navigation: title, and the route that it leads to. Entries that a person may not use are not shown.
+/// A navigation entry: title and route. Entries that the user may not use are hidden.
 type Entry = (&'static str, &'static str);
 
 /// The navigation, in groups.
@@ -63,7 +63,7 @@ const NAV: &[(&str, &[Entry])] = &[
     ),
 ];
 
-/// Finds everything by its id.
+/// The search for any id.
 const SEARCH: &str = "/console/t/{tenant}/search";
 
 /// A group of the navigation.
@@ -80,49 +80,49 @@ pub struct NavGroup {
 pub struct NavLink {
     /// Its title.
     pub title: &'static str,
-    /// Where it leads.
+    /// The target.
     pub href: String,
-    /// Whether this page is it, or below it.
+    /// Whether this page is it or is below it.
     pub is_here: bool,
 }
 
-/// A tenant that the page could be about.
+/// A tenant that the user may switch to.
 #[derive(Clone, Debug)]
 pub struct TenantLink {
     /// Its name.
     pub name: String,
-    /// The same page of that tenant.
+    /// The same page for that tenant.
     pub href: String,
-    /// Whether this page is about it.
+    /// Whether this page belongs to it.
     pub is_here: bool,
 }
 
-/// What stands around a page. Templates of pages have it in a field named `frame`.
+/// The layout of a page. Page templates have it in a field named `frame`.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The page's title.
     pub title: String,
-    /// The token that every form of the page carries.
+    /// The CSRF token that every form of the page carries.
     pub csrf: String,
-    /// The person's login name; "" while nobody is signed in.
+    /// The user's login name; empty while signed out.
     pub login: String,
-    /// The navigation, only what the person may use.
+    /// The navigation, limited to what the user may use.
     pub nav: Vec<NavGroup>,
-    /// The tenants of the person's scope.
+    /// The tenants that the user may access.
     pub tenants: Vec<TenantLink>,
-    /// Name of the tenant that the page is about.
+    /// Name of the page's tenant.
     pub tenant: String,
-    /// Where the box is sent to that finds everything by its id; `None` where nothing can be looked for.
+    /// The action of the search box; `None` where search is unavailable.
     pub search: Option<String>,
-    /// What was looked for.
+    /// The search text.
     pub searched: String,
-    /// What the ribbon says; "" in production.
+    /// The text of the environment ribbon; empty in production.
     pub ribbon: &'static str,
-    /// What was just done.
+    /// The confirmation of the last action.
     pub done: Option<String>,
-    /// The path of this page with its query: what live regions are read from.
+    /// The path of this page with its query, which live regions reload.
     pub path: String,
-    /// The request's id, for whoever asks for help.
+    /// The request id, for support.
     pub request_id: String,
 }
 
@@ -151,7 +151,7 @@ impl Frame {
     }
 }
 
-/// The tenant that links lead to: the page's own, or the first of the person's scope.
+/// The tenant that links lead to: the page's own, or the first of the user's scope.
 fn shown_tenant(visit: &Visit) -> Option<&str> {
     let inner = visit.inner();
     inner.tenant.as_ref().or(inner.tenants.first()).map(|tenant| tenant.tag.as_str())
@@ -172,7 +172,7 @@ fn nav(visit: &Visit) -> Vec<NavGroup> {
             (false, _) => (*to).to_owned(),
         };
         let below = route.strip_prefix(to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        // The tools of a sandbox are nowhere else.
+        // Sandbox tools exist only in a sandbox.
         let is_there = !to.ends_with("/sandbox") || visit.console().outside.sandbox().is_some();
         (is_there && visit.may_use("GET", to)).then_some(NavLink { title, href, is_here: below })
     };
@@ -183,7 +183,7 @@ fn nav(visit: &Visit) -> Vec<NavGroup> {
     NAV.iter().filter_map(group).collect()
 }
 
-/// The same list page of the other tenants; a page about one thing leads to the list that it is from.
+/// The same list page of other tenants; from a record's page, its list.
 fn tenants(visit: &Visit) -> Vec<TenantLink> {
     let inner = visit.inner();
     let Some(here) = &inner.tenant else { return Vec::new() };

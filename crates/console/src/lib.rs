@@ -1,10 +1,9 @@
-//! The operator console under `/console`: pages written on the server, plain links and forms that work without a script
-//! (`experience.md`, "Operator console").
+//! The operator console under `/console`: server-rendered pages with plain links and forms that
+//! work without a script (`experience.md`, "Operator console").
 //!
-//! Every request passes the [`gate`]: who is signed in, whether one of his roles may use the route (`access`), whether the
-//! tenant in the path is in his scope, and, for everything that changes something, whether the form is one of ours.
-//! Pages read through the services that the APIs use and change things through their commands; nothing here decides
-//! about money.
+//! Every request passes the [`gate`]: the session, the user's roles (`access`), the tenant in the
+//! path, and for changes the form's CSRF token. Pages read through the services that the APIs use
+//! and make changes through their commands; nothing here decides about money.
 
 mod access;
 mod account;

@@ -1,5 +1,5 @@
-//! Signing in: the password, then a one-time code (or its enrolment), then another password where the first one was given
-//! out. Each step has a session token of its own, which lets nobody go anywhere but to the next step.
+//! Sign-in: the password, then a one-time code (or its setup), then a new password where the first
+//! was assigned. Each step has its own session token, which admits only to the next step.
 
 use askama::Template;
 use axum::response::Response;
@@ -20,10 +20,10 @@ use super::visit::Visit;
 use super::{totp, tries};
 use http_api::pay_page::qr;
 
-/// The same answer whatever was wrong.
-const WRONG: &str = "The name or the password is wrong.";
-const ENROLLED: &str = "One-time codes are set up already. Please sign in again.";
-const WRONG_CODE: &str = "The code is wrong, or was used already. Please wait for the next one.";
+/// The same message for every cause.
+const WRONG: &str = "The name or password is incorrect.";
+const ENROLLED: &str = "One-time codes are already set up. Please sign in again.";
+const WRONG_CODE: &str = "The code is incorrect or was already used. Please wait for the next one.";
 
 /// The routes.
 pub(super) fn routes() -> Routes {
@@ -43,7 +43,7 @@ struct LoginPage<'a> {
     login: &'a str,
     next: &'a str,
     fault: &'a str,
-    /// Where the identity provider is asked, and what the link to it says.
+    /// The link to the identity provider, and its label.
     provider: Option<(String, &'a str)>,
 }
 
@@ -74,7 +74,7 @@ struct PasswordPage<'a> {
     fault: &'a str,
 }
 
-/// Where somebody goes who is signed in: only to a page of the console.
+/// The page to open after sign-in: only a page of the console.
 pub(super) fn next_of(text: &str) -> &str {
     let inside = text == "/console" || text.starts_with("/console/") || text.starts_with("/console?");
     if inside && !text.starts_with(LOGIN) && !text.contains(char::is_control) { text } else { "/console" }
@@ -85,7 +85,7 @@ async fn show(visit: Visit) -> Answer {
     step_page(&visit, &next, "", StatusCode::OK)
 }
 
-/// The page of the step that comes next.
+/// The page of the next step.
 fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answer {
     let Some(signed) = visit.step() else { return login_page(visit, "", next, fault, status) };
     match signed.stage {
@@ -102,7 +102,8 @@ fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answ
     }
 }
 
-/// The form for name and password. It carries a token of its own, so that no other site signs anybody in.
+/// The form for name and password. It carries its own token, so that no other site can sign a user
+/// in.
 pub(super) fn login_page(visit: &Visit, login: &str, next: &str, fault: &str, status: StatusCode) -> Answer {
     let provider = visit.console().provider.as_ref();
     let provider = provider.map(|provider| (provider_path(next), provider.label.as_str()));
@@ -132,7 +133,7 @@ async fn take_password(visit: Visit) -> Answer {
         Some(login) => console.store().user_by_login(login).await?,
         None => None,
     };
-    // Whoever signs in at the identity provider has no password here.
+    // Users of the identity provider have no password here.
     let known = found.filter(|found| found.disabled_at.is_none() && found.provider.is_none());
     let hash = known.as_ref().map(|known| known.password.clone());
     if !console.is_right_password(given.to_owned(), hash).await? {
@@ -144,7 +145,7 @@ async fn take_password(visit: Visit) -> Answer {
     go_on(&visit, &known, stage, old, &next).await
 }
 
-/// What follows on the password.
+/// The step after the password.
 fn first_stage(user: &StoredUser, second_factor: bool) -> Stage {
     match (&user.totp, second_factor) {
         (Some(_), _) => Stage::Code,
@@ -153,12 +154,12 @@ fn first_stage(user: &StoredUser, second_factor: bool) -> Stage {
     }
 }
 
-/// What follows on the code.
+/// The step after the code.
 const fn last_stage(user: &StoredUser) -> Stage {
     if user.password_is_initial { Stage::Password } else { Stage::Open }
 }
 
-/// Begins the session of the next step in the place of the one before it.
+/// Starts the session of the next step and ends the previous one.
 async fn go_on(visit: &Visit, user: &StoredUser, stage: Stage, old: Option<[u8; 32]>, next: &str) -> Answer {
     let console = visit.console();
     let secret: Option<TotpSecret> =
@@ -178,7 +179,7 @@ fn with_next(next: &str) -> String {
     if next == "/console" { LOGIN.to_owned() } else { login_path(next) }
 }
 
-/// The session, if it is at this step; else the page of the step that it is at.
+/// The session, if it is at this step; else the page of its step.
 fn at(visit: &Visit, stage: Stage) -> Result<&Signed, Box<Response>> {
     match visit.step() {
         Some(signed) if signed.stage == stage => Ok(signed),
@@ -224,7 +225,7 @@ async fn enrol(visit: Visit) -> Answer {
         return step_page(&visit, &next, WRONG_CODE, StatusCode::UNPROCESSABLE_ENTITY);
     };
     match console.store().enrol_totp(&signed.user, secret, step, visit.deed("")).await {
-        // Another browser has set them up meanwhile: that secret is the one that counts.
+        // Another browser set the codes up in the meantime; that secret counts.
         Err(StoreError::Conflict(_)) => {
             console.store().end_session(signed.digest).await?;
             let mut response = visit.done(&with_next(&next), ENROLLED);
@@ -252,7 +253,7 @@ async fn choose_password(visit: Visit) -> Answer {
     go_on(&visit, &signed.row.user, Stage::Open, None, &next).await
 }
 
-/// Begins again, as somebody else.
+/// Restarts the sign-in, as a different user.
 async fn cancel(visit: Visit) -> Answer {
     if let Some(signed) = visit.step() {
         visit.console().store().end_session(signed.digest).await?;
@@ -263,7 +264,7 @@ async fn cancel(visit: Visit) -> Answer {
 }
 
 impl Visit {
-    /// What an authenticator app shows the code under.
+    /// The account name shown in an authenticator app.
     fn issuer(&self) -> String {
         let host = self.console().settings.base_url.split("://").nth(1).unwrap_or_default();
         format!("Corridor {}", host.split(['/', ':']).next().unwrap_or_default())

@@ -1,5 +1,5 @@
-//! What pages need of whoever runs the console and cannot import: the receivers that are allowed, fresh secrets, the age
-//! of lists, and the simulated parties of a sandbox. The server implements it.
+//! The port to the console's host for what the console cannot import: endpoint checks, fresh
+//! secrets, the age of lists, and the simulated parties of a sandbox. The server implements it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use secrecy::SecretString;
 
 use super::provider::Provider;
 
-/// Which interface an access key is for.
+/// The API that an access key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
     /// Payment Service v2.
@@ -25,7 +25,7 @@ pub enum KeyUse {
     Wallet,
 }
 
-/// An access key as it is shown once.
+/// An access key with its secret, shown once.
 pub struct ShownKey {
     /// The key.
     pub access_key: String,
@@ -33,101 +33,101 @@ pub struct ShownKey {
     pub secret_key: SecretString,
 }
 
-/// How old the sanction lists are.
+/// The state of the sanctions lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListStanding {
     /// Their version.
     pub version: String,
-    /// How many entries there are.
+    /// The number of entries.
     pub entries: usize,
-    /// When the one that was read longest ago was read; `None` = they never age.
+    /// Load time of the oldest list; `None` if the lists never age.
     pub oldest_load: Option<Timestamp>,
-    /// Whether they are the shipped sample, which clears nobody in earnest.
+    /// Whether they are the shipped sample, which does not count as screening.
     pub sample: bool,
-    /// Whether they are too old to clear anybody.
+    /// Whether they are too old for approvals.
     pub stale: bool,
 }
 
-/// What the audit log is held against.
+/// The evidence that the audit log is verified against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditProofs {
-    /// Public keys whose signatures are good.
+    /// Trusted public keys.
     pub trusted: Vec<[u8; 32]>,
-    /// Checkpoints that lie outside the store.
+    /// Checkpoints stored outside the database.
     pub checkpoints: Vec<Checkpoint>,
-    /// Why those from outside cannot be read.
+    /// Why external checkpoints cannot be read.
     pub unread: Option<String>,
 }
 
-/// Whoever runs the console. Texts of errors are for the person at the page.
+/// The host of the console. Error texts are shown to the user.
 pub trait Outside: Send + Sync {
     /// Whether webhooks may be sent to this address.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     fn check_receiver(&self, url: &str) -> Result<(), String>;
-    /// A new secret that signs webhooks.
+    /// A new webhook signing secret.
     ///
     /// # Errors
-    /// There are no random numbers.
+    /// The random number generator fails.
     fn webhook_secret(&self) -> Result<SecretString, String>;
-    /// A made-up event, as it happens to nobody.
+    /// A fictitious event.
     fn example(&self, kind: WalletEventKind) -> (Aggregate, WalletEvent);
-    /// Makes an access key.
+    /// Creates an access key.
     ///
     /// # Errors
-    /// It was not stored.
+    /// Storing it fails.
     fn create_key<'a>(&'a self, tenant: &'a Tenant, usage: KeyUse, by: Deed) -> Answer<'a, Result<ShownKey, String>>;
-    /// Gives a key a new secret; the old one stays valid for a while, which is answered too.
+    /// Rotates a key's secret; returns how long the old one stays valid.
     ///
     /// # Errors
-    /// It was not stored.
+    /// Storing it fails.
     fn rotate_key<'a>(&'a self, access_key: &'a str, by: Deed) -> Answer<'a, Result<(ShownKey, Span), String>>;
-    /// The sanction lists in force.
+    /// The sanctions lists in force.
     fn lists(&self) -> ListStanding;
-    /// What the audit log is held against: keys, and checkpoints from outside.
+    /// The evidence for verifying the audit log: keys and external checkpoints.
     ///
     /// # Errors
     /// The key cannot be read.
     fn audit_proofs(&self) -> Answer<'_, Result<AuditProofs, String>>;
-    /// The identity provider that people sign in at; `None` = they all have passwords.
+    /// The identity provider for sign-in; `None` if all users have passwords.
     fn identity_provider(&self) -> Option<Provider>;
-    /// The tools of a sandbox; `None` where real parties may be connected.
+    /// Sandbox tools; `None` where real parties may be connected.
     fn sandbox(&self) -> Option<Arc<dyn SandboxTools>>;
 }
 
-/// A line of the simulated bank's own book.
+/// An entry in the simulated bank's ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookEntry {
-    /// Whether it was paid, or came back.
+    /// Whether it was paid or returned.
     pub paid: bool,
     /// The rail.
     pub rail: String,
-    /// How much, with its currency.
+    /// The amount with its currency.
     pub amount: String,
-    /// Whom it was paid to.
+    /// The payee.
     pub beneficiary: String,
     /// The bank's reference.
     pub reference: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
 }
 
-/// The simulated parties of a sandbox. Texts of errors are for the person at the page.
+/// The simulated parties of a sandbox. Error texts are shown to the user.
 pub trait SandboxTools: Send + Sync {
-    /// How far the business clock is ahead.
+    /// The business clock's lead over the wall clock.
     fn ahead(&self) -> Span;
-    /// Moves the business clock ahead.
+    /// Advances the business clock.
     ///
     /// # Errors
-    /// It was not kept.
+    /// Storing the offset fails.
     fn advance(&self, span: Span) -> Answer<'_, Result<(), String>>;
-    /// Gives coins to an address.
+    /// Sends tokens to an address.
     ///
     /// # Errors
-    /// The coins are not ours to give, or the chain does not answer.
+    /// The tokens are not the sandbox's, or the chain does not answer.
     fn give(&self, coin: StableCoin, to: Address, minor: i64) -> Answer<'_, Result<TxHash, String>>;
-    /// The simulated sender pays a request, as its amount says or this much.
+    /// Lets the simulated sender pay a request: the requested or the given amount.
     ///
     /// # Errors
     /// It cannot be paid.
@@ -137,30 +137,31 @@ pub trait SandboxTools: Send + Sync {
         request: PaymentRequestId,
         amount: Option<(StableCoin, i64)>,
     ) -> Answer<'_, Result<Vec<TxHash>, String>>;
-    /// The ways in which the simulated bank can end an order, and what they are.
+    /// The outcomes that the simulated bank can report, with descriptions.
     fn endings(&self) -> &'static [(&'static str, &'static str)];
-    /// Has the simulated bank end a payment's newest order in one of those ways.
+    /// Sets the outcome of a payment's latest order at the simulated bank.
     ///
     /// # Errors
-    /// The bank does not have it, or it cannot end so any more.
+    /// The bank does not have the order, or the outcome is no longer possible.
     fn steer(&self, payment: PaymentId, ending: &str) -> Result<String, String>;
-    /// What can be made to happen: names, and what they are.
+    /// The scenarios, with descriptions.
     fn scenarios(&self) -> Vec<(&'static str, &'static str)>;
-    /// Whether it moves the clock, which is everybody's.
+    /// Whether it moves the clock, which all users share.
     fn moves_clock(&self, scenario: &str) -> bool;
-    /// Makes one of them happen, as the tenant's own system would; answers what was made, each with its id.
+    /// Runs a scenario as the tenant's own system would; returns the created objects with their
+    /// ids.
     ///
     /// # Errors
-    /// The tenant has no key, or the interface refuses.
+    /// The tenant has no key, or the API refuses.
     fn trigger<'a>(
         &'a self,
         tenant: TenantId,
         scenario: &'a str,
         funded: Option<WalletId>,
     ) -> Answer<'a, Result<Vec<(String, String)>, String>>;
-    /// What the simulated bank's own book says of a payment.
+    /// The simulated bank's ledger entries for a payment.
     ///
     /// # Errors
-    /// No rail is simulated, or the book cannot be read.
+    /// No rail is simulated, or the ledger cannot be read.
     fn book(&self, payment: PaymentId) -> Result<Vec<BookEntry>, String>;
 }

@@ -1,20 +1,20 @@
-//! Parts that pages are put together from: tables, states, pages of a list. Templates write them with the macros of
+//! Building blocks of pages: tables, states, pagers. Templates render them with the macros of
 //! `console/parts.html`.
 
 use domain::time::Timestamp;
 
-/// How a state is to be taken. The word itself always says it too: colour is never the only sign.
+/// The severity of a state. The label always conveys it too: colour is never the only signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing to do.
+    /// No action needed.
     Good,
-    /// On its way.
+    /// In progress.
     Busy,
-    /// Somebody should look.
+    /// Needs attention.
     Warn,
-    /// Ended badly, or is stopped.
+    /// Failed or stopped.
     Bad,
-    /// Neither.
+    /// Neutral.
     Plain,
 }
 
@@ -31,53 +31,53 @@ impl Tone {
     }
 }
 
-/// What stands in one place of a table or a list of facts.
+/// A cell of a table or a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
-    /// An amount or a count, to the right.
+    /// An amount or a count, right-aligned.
     Number(String),
-    /// An id or an address, in even letters.
+    /// An id or an address, in a monospaced font.
     Id(String),
     /// A link.
     Link {
-        /// Where to.
+        /// The target.
         href: String,
-        /// Its words.
+        /// The text.
         text: String,
     },
-    /// An id that is a link.
+    /// A linked id.
     IdLink {
-        /// Where to.
+        /// The target.
         href: String,
         /// The id.
         text: String,
     },
     /// A state.
     State {
-        /// Its word.
+        /// The label.
         word: String,
-        /// How it is to be taken.
+        /// The severity.
         tone: Tone,
     },
     /// An instant, shown in UTC to the second.
     When(Timestamp),
-    /// Nothing to say: a dash that is not read out.
+    /// No value: a dash that screen readers skip.
     Empty,
-    /// A button that posts a form of hidden fields.
+    /// A button that posts a form with hidden fields.
     Button {
-        /// Where it is posted.
+        /// The form's action.
         action: String,
-        /// The button's words; they name what it is about.
+        /// The label, which names the object.
         label: String,
-        /// Names and values.
+        /// Hidden fields: names and values.
         fields: Vec<(&'static str, String)>,
     },
 }
 
 impl Cell {
-    /// Words, or nothing.
+    /// Text, or no value.
     pub fn maybe(text: Option<impl Into<String>>) -> Cell {
         text.map_or(Cell::Empty, |text| Cell::Text(text.into()))
     }
@@ -112,7 +112,7 @@ impl Cell {
         Cell::State { word: word.into(), tone }
     }
 
-    /// The instant of one that is an instant, for people.
+    /// The instant as text, if this is one.
     pub fn instant(&self) -> String {
         match self {
             Cell::When(at) => when(*at),
@@ -120,23 +120,24 @@ impl Cell {
         }
     }
 
-    /// Whether it stands to the right.
+    /// Whether it is right-aligned.
     pub const fn is_number(&self) -> bool {
         matches!(self, Cell::Number(_))
     }
 }
 
-/// Characters of an id from which on a table shows its beginning only; what is copied is the whole.
+/// Minimum length at which a table abbreviates an id; copying still yields the whole id.
 const LONG_CHARS: usize = 30;
 
-/// Whether the beginning of an id tells it from others and the whole is too long for a column: UUIDs, addresses, hashes.
+/// Whether an id is too long for a column and its beginning is distinctive: UUIDs, addresses,
+/// hashes.
 pub fn is_long(id: &str) -> bool {
     let digits = id.strip_prefix("0x").unwrap_or(id);
     id.len() >= LONG_CHARS && digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// An amount with a comma between each three digits of its whole part: `-1,250,000.50 PKR`. What is neither a fraction nor
-/// has a unit is a number of something (a chain, a block) and stays as it is.
+/// Groups the digits of an amount: `-1,250,000.50 PKR`. A number without fraction and unit (a chain
+/// id, a block) stays unchanged.
 pub fn grouped(number: &str) -> String {
     let (sign, rest) = number.split_at(number.len() - number.trim_start_matches(['-', '+']).len());
     let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -163,59 +164,59 @@ pub fn when(at: Timestamp) -> String {
 /// A row of a table.
 pub type Row = Vec<Cell>;
 
-/// A table. Its caption is what a screen reader says of it; it scrolls inside its own region.
+/// A table. Screen readers announce its caption; it scrolls inside its own region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// What it lists: unique on the page.
+    /// The caption: unique on the page.
     pub caption: String,
-    /// Words of the columns.
+    /// The column headings.
     pub head: Vec<&'static str>,
-    /// The rows; the first cell of each names it.
+    /// The rows; the first cell of each identifies it.
     pub rows: Vec<Row>,
-    /// What is said where there are no rows.
+    /// The text of an empty table.
     pub empty: &'static str,
-    /// Other pages of the list.
+    /// Links to other pages of the list.
     pub pager: Pager,
 }
 
 impl Table {
     /// A table.
     pub fn new(caption: impl Into<String>, head: &[&'static str], rows: Vec<Row>) -> Table {
-        Table { caption: caption.into(), head: head.to_vec(), rows, empty: "Nothing here.", pager: Pager::default() }
+        Table { caption: caption.into(), head: head.to_vec(), rows, empty: "No entries.", pager: Pager::default() }
     }
 
-    /// What is said where there are no rows.
+    /// Sets the text of an empty table.
     #[must_use]
     pub fn or(self, empty: &'static str) -> Table {
         Table { empty, ..self }
     }
 
-    /// With links to other pages of the list.
+    /// Adds links to other pages of the list.
     #[must_use]
     pub fn paged(self, pager: Pager) -> Table {
         Table { pager, ..self }
     }
 
-    /// Words of the columns, and whether the column's cells are numbers, so that its head stands to the right too.
+    /// The column headings, and whether each column is numeric and so right-aligned.
     pub fn columns(&self) -> Vec<(&'static str, bool)> {
         let is_number = |column| self.rows.first().and_then(|row| row.get(column)).is_some_and(Cell::is_number);
         self.head.iter().enumerate().map(|(column, word)| (*word, is_number(column))).collect()
     }
 }
 
-/// Links to the neighbouring pages of a list.
+/// Links to the adjacent pages of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pager {
-    /// Where the page before this one is.
+    /// The previous page.
     pub previous: Option<String>,
-    /// Where the page after this one is.
+    /// The next page.
     pub next: Option<String>,
-    /// What this page shows, such as `51–100 of 230`.
+    /// The shown range, such as `51–100 of 230`.
     pub shown: String,
 }
 
 impl Pager {
-    /// The pager of a list that is read by page number, from 1 on. `path` has the other words of the query, if any.
+    /// The pager of a numbered list, from 1 on. `path` includes the rest of the query.
     pub fn by_number(path: &str, page: u32, limit: u32, total: u64) -> Pager {
         let link = |page: u32| format!("{path}{}page={page}", if path.contains('?') { '&' } else { '?' });
         let (from, to) = (u64::from(page - page.min(1)) * u64::from(limit), u64::from(page) * u64::from(limit));
@@ -226,7 +227,7 @@ impl Pager {
         }
     }
 
-    /// Whether there is another page.
+    /// Whether there are other pages.
     pub const fn is_needed(&self) -> bool {
         self.previous.is_some() || self.next.is_some()
     }
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pager_leads_to_the_neighbours_that_there_are() {
+    fn a_pager_links_the_adjacent_pages() {
         let pager = Pager::by_number("/x?state=a", 2, 50, 120);
         assert_eq!(pager.previous.as_deref(), Some("/x?state=a&page=1"));
         assert_eq!(pager.next.as_deref(), Some("/x?state=a&page=3"));
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_grouped_and_numbers_of_things_are_not() {
+    fn amounts_are_grouped_and_identifiers_are_not() {
         for (number, shown) in [
             ("10000000.000000 USDT", "10,000,000.000000 USDT"),
             ("-1250000.5 PKR", "-1,250,000.5 PKR"),
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_whose_beginning_tells_them_apart_are_cut() {
+    fn ids_with_a_distinctive_beginning_are_abbreviated() {
         for id in ["6f0c0000-0000-4000-8000-000000000000", "0xD9BfDA523E0F89dccFCF15f02119C02912d8687c"] {
             assert!(is_long(id), "{id}");
         }

@@ -1,4 +1,5 @@
-//! Passwords: Argon2id with the parameters that OWASP recommends, kept as PHC strings that name their own.
+//! Passwords: Argon2id with OWASP's recommended parameters, stored as PHC strings that contain the
+//! parameters.
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
@@ -11,13 +12,13 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 /// Bytes of a salt.
 pub const SALT_BYTES: usize = 16;
-/// Fewest characters of a password (NIST SP 800-63B asks for 8 beside a second factor).
+/// Minimum password length (NIST SP 800-63B requires 8 with a second factor).
 pub const PASSWORD_MIN_CHARS: usize = 12;
-/// Most characters of a password.
+/// Maximum password length.
 pub const PASSWORD_MAX_CHARS: usize = 128;
-/// Random bytes of a password that we make.
+/// Random bytes of a generated password.
 pub const INITIAL_BYTES: usize = 15;
-/// What is compared with where there is nobody of a name, so that the answer takes as long.
+/// Compared with for unknown users, so that the response takes as long.
 const NOBODY: &str = "nobody has this password";
 
 fn hasher() -> Argon2<'static> {
@@ -25,27 +26,27 @@ fn hasher() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-/// The hash of a password in PHC string format. Slow on purpose: not for a thread that serves others.
+/// The hash of a password in PHC string format. Slow on purpose: keep it off the serving threads.
 pub fn hash(password: &str, salt: [u8; SALT_BYTES]) -> String {
     let hash: PasswordHash =
         hasher().hash_password_with_salt(password.as_bytes(), &salt).expect("a salt and a password of allowed lengths");
     hash.to_string()
 }
 
-/// A first password and its hash.
+/// An initial password and its hash.
 pub fn first(store: &Store) -> (String, String) {
     let text = initial(store.random());
     let hash = hash(&text, store.random());
     (text, hash)
 }
 
-/// Whether this is the password of that hash. As slow.
+/// Verifies a password against a hash. Equally slow.
 pub fn is_right(password: &str, hash: &str) -> bool {
     let Ok(hash) = PasswordHash::new(hash) else {
-        tracing::error!("a stored password hash is not readable");
+        tracing::error!("reading a stored password hash failed");
         return false;
     };
-    // One that is too long takes as long as any other.
+    // An overlong password takes as long as any other.
     let right = hasher().verify_password(cut(password).as_bytes(), &hash).is_ok();
     right && password.chars().count() <= PASSWORD_MAX_CHARS
 }
@@ -54,21 +55,21 @@ fn cut(password: &str) -> String {
     password.chars().take(PASSWORD_MAX_CHARS).collect()
 }
 
-/// As long as [`is_right`] takes, for somebody who is not there.
+/// Takes as long as [`is_right`], for unknown users.
 pub fn nobody(password: &str) -> bool {
     let cut = cut(password);
     drop(hash(if cut.is_empty() { NOBODY } else { &cut }, [0; SALT_BYTES]));
     false
 }
 
-/// What is wrong with a password that somebody chooses, in words for him.
+/// The error in a chosen password, as a message for the user.
 pub fn fault(password: &str, login: &str) -> Option<String> {
     let letters = password.chars().count();
     if letters < PASSWORD_MIN_CHARS {
-        return Some(format!("The new password needs at least {PASSWORD_MIN_CHARS} characters."));
+        return Some(format!("The new password must have at least {PASSWORD_MIN_CHARS} characters."));
     }
     if letters > PASSWORD_MAX_CHARS {
-        return Some(format!("The new password may have at most {PASSWORD_MAX_CHARS} characters."));
+        return Some(format!("The new password must have at most {PASSWORD_MAX_CHARS} characters."));
     }
     let lower = password.to_lowercase();
     let mut distinct: Vec<char> = lower.chars().collect();
@@ -80,7 +81,7 @@ pub fn fault(password: &str, login: &str) -> Option<String> {
     None
 }
 
-/// A password to begin with, of random bytes: groups of letters and digits that are not mistaken for each other.
+/// A random initial password: groups of unambiguous letters and digits.
 pub fn initial(random: [u8; INITIAL_BYTES]) -> String {
     // 32 letters: five bits of each byte.
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_told_from_any_other_and_its_hash_names_its_parameters() {
+    fn a_password_is_verified_and_its_hash_contains_its_parameters() {
         let hash = hash("correct horse battery", [7; SALT_BYTES]);
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
         assert!(is_right("correct horse battery", &hash));
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_easy_to_guess_is_not_taken() {
+    fn easy_passwords_are_refused() {
         assert_eq!(fault("a fine long password", "ayesha"), None);
         for wrong in ["short", "aaaaaaaaaaaaaaaa", "abababababababab", "xx-ayesha-2026-x", &"x1y2z3".repeat(30)] {
             assert!(fault(wrong, "ayesha").is_some(), "{wrong}");
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_initial_password_is_one_that_would_be_taken() {
+    fn an_initial_password_is_acceptable() {
         let password = initial([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 254, 253, 252, 251]);
         assert_eq!((password.as_str(), fault(&password, "omar")), ("abcde-fghij-98765", None));
     }

@@ -1,6 +1,7 @@
-//! Signing in at the identity provider (ADR 30). A browser is sent there with a question that follows from a token which
-//! only it has; what it brings back counts once, in that browser, for ten minutes. Somebody is let in whom an administrator
-//! has made and named for this; nobody is made here, and passwords go on working whatever becomes of the provider.
+//! Sign-in at the identity provider (ADR 30). The request derives from a token that only this
+//! browser has; the answer counts once, in that browser, for ten minutes. Only users whom an
+//! administrator created for the provider are admitted; none are created here, and passwords work
+//! independently of the provider.
 
 use std::sync::Arc;
 
@@ -21,27 +22,27 @@ use super::routes::Routes;
 use super::session::{SIGN_IN_MAX, Token};
 use super::visit::Visit;
 
-/// Where browsers leave for the provider.
+/// The route that redirects to the provider.
 pub(super) const LEAVE: &str = "/console/login/oidc";
-/// Where the provider sends them back to.
+/// The route that the provider redirects to.
 pub(super) const COME_BACK: &str = "/console/login/oidc/callback";
 
-const STALE: &str = "This sign-in began in another browser, or too long ago. Please try again.";
+const STALE: &str = "This sign-in started in another browser or has expired. Please try again.";
 const NOT_DONE: &str = "The identity provider did not sign you in. Please try again.";
-const AWAY: &str = "The identity provider does not answer right now. Please try again in a moment.";
-/// The same whatever keeps somebody out.
-const STRANGER: &str = "Nobody signs in here with this account. Please ask whoever administers this console.";
-/// Longest word of the provider's in the log.
+const AWAY: &str = "The identity provider is not available right now. Please try again in a moment.";
+/// The same message for every refusal.
+const STRANGER: &str = "This account has no access to the console. Please contact your administrator.";
+/// Maximum length of a provider's text in the log.
 const TOLD_MAX_CHARS: usize = 200;
 
 /// The identity provider of an installation.
 #[derive(Clone)]
 pub struct Provider {
-    /// Who is asked.
+    /// The client for the provider.
     pub way: Arc<dyn IdentityProvider>,
-    /// What the link to it says.
+    /// The label of the link to it.
     pub label: String,
-    /// Which of its claims names people.
+    /// The claim that identifies users.
     pub claim: NameClaim,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().get(LEAVE, leave).get(COME_BACK, come_back)
 }
 
-/// What is asked and expected behind a departure's token. None of it tells the others, or the token.
+/// The values derived from a departure's token. None reveals the others or the token.
 struct Question {
     state: String,
     nonce: String,
@@ -98,10 +99,10 @@ async fn leave(visit: Visit) -> Answer {
     Ok(response)
 }
 
-/// What comes back with another state belongs to another window of the browser, whose sign-in may still come back.
+/// An answer with a different state belongs to another window, whose sign-in may still complete.
 async fn come_back(visit: Visit) -> Answer {
     let provider = provider_of(&visit)?;
-    let Some(token) = &visit.inner().departure else { return stale(&visit, "the browser has no sign-in under way") };
+    let Some(token) = &visit.inner().departure else { return stale(&visit, "the browser has no sign-in in progress") };
     let question = Question::of(token);
     if !bool::from(visit.query().verbatim("state").as_bytes().ct_eq(question.state.as_bytes())) {
         return stale(&visit, "its state belongs to another sign-in");
@@ -113,9 +114,9 @@ async fn come_back(visit: Visit) -> Answer {
     answer
 }
 
-/// The page of an answer that nobody waits for. Who is signed in meanwhile goes on.
+/// The page for an unexpected answer. A signed-in user stays signed in.
 fn stale(visit: &Visit, why: &str) -> Answer {
-    tracing::warn!(request_id = visit.request_id(), why, "an answer of the identity provider is not taken");
+    tracing::warn!(request_id = visit.request_id(), why, "identity provider answer ignored");
     if visit.signed().is_some() {
         return Ok(see_other("/console"));
     }
@@ -128,8 +129,8 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
     let Question { nonce, verifier, .. } = question;
     let departure = match console.store().arrive(token.digest()).await? {
         Some(departure) if now - departure.at < SIGN_IN_MAX => departure,
-        Some(_) => return stale(visit, "the sign-in began too long ago"),
-        None => return stale(visit, "the sign-in was answered already"),
+        Some(_) => return stale(visit, "the sign-in has expired"),
+        None => return stale(visit, "the sign-in was already answered"),
     };
     let next = next_of(&departure.next);
     if let Some(error) = query.given("error") {
@@ -151,21 +152,15 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
         Ok(user) => enter(visit, &user, identity.subject, next).await,
         Err(why) => {
             let Subject { issuer, subject } = &identity.subject;
-            tracing::warn!(
-                request_id = visit.request_id(),
-                issuer,
-                subject,
-                why,
-                "somebody from the identity provider is not let in"
-            );
+            tracing::warn!(request_id = visit.request_id(), issuer, subject, why, "identity provider sign-in refused");
             login_page(visit, "", next, STRANGER, StatusCode::FORBIDDEN)
         }
     }
 }
 
-/// The page of a sign-in that came to nothing. Why stands in the log.
+/// The page of a failed sign-in. The log has the reason.
 fn failed(visit: &Visit, next: &str, fault: &IdentityFault) -> Answer {
-    tracing::warn!(request_id = visit.request_id(), %fault, "nobody was signed in by the identity provider");
+    tracing::warn!(request_id = visit.request_id(), %fault, "identity provider sign-in failed");
     let (words, status) = match fault {
         IdentityFault::Away(_) => (AWAY, StatusCode::SERVICE_UNAVAILABLE),
         IdentityFault::Refused(_) => (NOT_DONE, StatusCode::UNPROCESSABLE_ENTITY),
@@ -173,12 +168,12 @@ fn failed(visit: &Visit, next: &str, fault: &IdentityFault) -> Answer {
     login_page(visit, "", next, words, status)
 }
 
-/// Which of our people it is, bound at the first time; else why nobody, for the log.
+/// The user for the subject, bound at the first sign-in; else the reason, for the log.
 async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUser, String>, Stop> {
     let (store, subject) = (visit.console().store(), &identity.subject);
     if let Some(bound) = store.user_by_subject(subject).await? {
         if bound.disabled_at.is_some() {
-            return turned_away(visit, &bound, subject, "the person is disabled").await.map(Err);
+            return turned_away(visit, &bound, subject, "the user is disabled").await.map(Err);
         }
         return Ok(Ok(bound));
     }
@@ -187,45 +182,45 @@ async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUse
         Err(why) => return Ok(Err(why.clone())),
     };
     let Some(known) = store.user_by_provider_name(name).await? else {
-        return Ok(Err(format!("nobody signs in as {name:?}")));
+        return Ok(Err(format!("no user for {name:?}")));
     };
     if known.disabled_at.is_some() {
-        return turned_away(visit, &known, subject, "the person is disabled").await.map(Err);
+        return turned_away(visit, &known, subject, "the user is disabled").await.map(Err);
     }
     if known.provider.as_ref().is_some_and(|login| login.bound.is_some()) {
-        let why = "the person is bound to another subject of the provider; corridor users unbind";
+        let why = "the user is bound to another subject of the provider; see corridor users unbind";
         return turned_away(visit, &known, subject, why).await.map(Err);
     }
     let by = Deed::new(Via::Console, &known.user.login).of_request(visit.request_id());
     match store.bind_user(&known.user, name, subject, by).await {
-        // The same person in two browsers at once, perhaps.
+        // Possibly the same user in two browsers at once.
         Err(StoreError::Conflict(_)) => match store.user_by_subject(subject).await? {
             Some(bound) if bound.user.id == known.user.id && bound.disabled_at.is_none() => Ok(Ok(bound)),
-            _ => Ok(Err("the person was changed meanwhile".to_owned())),
+            _ => Ok(Err("the user was changed concurrently".to_owned())),
         },
         bound => Ok(Ok(bound.map(|()| known)?)),
     }
 }
 
-/// Notes in the audit log that somebody whom the provider vouches for came under a person's name, and was not let in.
+/// Records in the audit log that an account of the provider claimed a user's name and was refused.
 async fn turned_away(visit: &Visit, person: &StoredUser, subject: &Subject, why: &str) -> Result<String, Stop> {
     let login = &person.user.login;
     let facts = Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject);
     let note = Note::new("session.refuse", "user", login).after(facts);
-    // Not the person's own deed: whoever came may be somebody else.
+    // Not the user's own action: the account may belong to a different person.
     let by = Deed::new(Via::Program, "identity provider").because(why).of_request(visit.request_id());
     visit.console().store().note_deed(INSTALLATION, by, note).await?;
     Ok(format!("{login}: {why}"))
 }
 
-/// Begins the session: the provider has answered for the second factor too.
+/// Starts the session: the provider is responsible for the second factor too.
 async fn enter(visit: &Visit, user: &StoredUser, subject: Subject, next: &str) -> Result<Response, Stop> {
     let console = visit.console();
     let old = visit.step().map(|signed| signed.digest);
     let origin = visit.origin(&user.user.login).through(subject);
     let token = match console.begin(&user.user, Stage::Open, None, origin, old).await {
         Err(StoreError::Conflict(_)) => {
-            tracing::warn!(request_id = visit.request_id(), login = %user.user.login, "the person was changed meanwhile");
+            tracing::warn!(request_id = visit.request_id(), login = %user.user.login, "the user was changed concurrently, sign-in refused");
             return login_page(visit, "", next, STRANGER, StatusCode::FORBIDDEN);
         }
         begun => begun?,

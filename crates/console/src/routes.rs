@@ -1,5 +1,5 @@
-//! The console's addresses: a router that remembers what was put into it, so that a test can compare that with the table of
-//! who may use what.
+//! The console's routes: a router that records its routes, so that a test can compare them with the
+//! access table.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Routes {
         self.with("GET", path, get(handler))
     }
 
-    /// Something that a form of a page does.
+    /// An action of a page's form.
     #[must_use]
     pub fn post<H, T>(self, path: &'static str, handler: H) -> Routes
     where
@@ -67,8 +67,8 @@ fn pages() -> Routes {
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }
 
-/// The routes of the console; each is behind the gate but for the style sheets and the script. Whatever else is below
-/// `/console` has a page of its own that says that it is not there.
+/// The routes of the console. All are guarded except the style sheets and the script. Unknown paths
+/// below `/console` get the console's own error page.
 pub fn router(console: Arc<Console>) -> Router {
     let gated = pages().router.route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
     let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));

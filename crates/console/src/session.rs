@@ -1,4 +1,4 @@
-//! Sessions: the token in the browser, its digest in the store, and the token of forms that follows from it.
+//! Sessions: the token in the browser, its digest in the store, and the CSRF token derived from it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,39 +15,39 @@ use sha2::{Digest as _, Sha256};
 use super::cookies::Cookie;
 use super::state::Console;
 
-/// A session's use is noted at most so often.
+/// Minimum interval between recorded uses of a session.
 const SEEN_EVERY: Span = Span::secs(60);
-/// How long the steps of signing in may take together.
+/// Maximum duration of a sign-in.
 pub(super) const SIGN_IN_MAX: Span = Span::mins(10);
-/// What the console's own script says when it reads a page again: it is no activity of the person's.
+/// The header of the console's script when it refreshes a page: not user activity.
 const REFRESH: &str = "x-corridor-refresh";
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
-/// Longest description of a browser that is kept.
+/// Maximum length of a stored browser description.
 const BROWSER_MAX_CHARS: usize = 200;
 
-/// A session as a request has it.
+/// The session of a request.
 pub(super) struct Signed {
-    /// Whose.
+    /// The user.
     pub(super) user: User,
-    /// How far he has come.
+    /// The completed sign-in step.
     pub(super) stage: Stage,
     /// SHA-256 of its token.
     pub(super) digest: [u8; 32],
-    /// The rest of it.
+    /// The stored row.
     pub(super) row: SessionRow,
 }
 
-/// The token of a session, or of a sign-in form, as a cookie carries it.
+/// The token of a session or a sign-in form, as in a cookie.
 pub(super) struct Token([u8; TOKEN_BYTES]);
 
 impl Token {
-    /// A new one.
+    /// A new token.
     pub(super) fn fresh(console: &Console) -> Token {
         Token(console.store().random())
     }
 
-    /// Reads a cookie's value.
+    /// Parses a cookie's value.
     pub(super) fn parse(text: &str) -> Option<Token> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         bytes.try_into().ok().map(Token)
@@ -58,17 +58,17 @@ impl Token {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// What the store knows it by.
+    /// The digest under which the store keeps it.
     pub(super) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.0).into()
     }
 
-    /// The token of the forms of its pages.
+    /// The CSRF token of its pages.
     pub(super) fn csrf(&self) -> String {
         self.derived(b"corridor console form")
     }
 
-    /// What follows from it for a purpose, and tells nothing of it: 43 letters.
+    /// A value derived for a purpose, which does not reveal the token: 43 letters.
     pub(super) fn derived(&self, purpose: &[u8]) -> String {
         // HMAC takes keys of any length.
         let mut mac = <Hmac<Sha256>>::new_from_slice(&self.0).expect("a key of 32 bytes");
@@ -82,20 +82,20 @@ impl Token {
     }
 }
 
-/// Where somebody comes from.
+/// The origin of a sign-in.
 pub(super) struct Origin {
-    /// His address.
+    /// The client's address.
     pub(super) address: String,
-    /// What his browser says of itself.
+    /// The browser's description of itself.
     pub(super) browser: String,
-    /// Who the identity provider says he is, where he has signed in there.
+    /// The identity provider's subject, if used.
     pub(super) subject: Option<Subject>,
-    /// His deed, for the audit log.
+    /// The action, for the audit log.
     pub(super) by: Deed,
 }
 
 impl Origin {
-    /// Cuts what the browser says.
+    /// Truncates the browser's description.
     pub(super) fn new(address: String, user_agent: &str, by: Deed) -> Origin {
         let plain = user_agent.chars().filter(|letter| !letter.is_control());
         Origin { address, browser: plain.take(BROWSER_MAX_CHARS).collect(), subject: None, by }
@@ -108,7 +108,7 @@ impl Origin {
 }
 
 impl Console {
-    /// The session of a request, if it is one that goes on.
+    /// The session of a request, if still valid.
     pub(super) async fn session_of(&self, headers: &HeaderMap) -> Result<Option<(Token, Signed)>, StoreError> {
         let text = Cookie::Session.read(headers, &self.settings);
         let Some(token) = text.as_deref().and_then(Token::parse) else { return Ok(None) };
@@ -130,7 +130,7 @@ impl Console {
         now - row.created_at >= longest || now - row.seen_at >= self.settings.idle
     }
 
-    /// Begins a session, in the place of `old`.
+    /// Starts a session in place of `old`.
     pub(super) async fn begin(
         &self,
         user: &User,
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_reads_back_and_gives_neither_its_digest_nor_the_token_of_forms_away() {
+    fn a_token_reads_back_and_reveals_neither_its_digest_nor_the_csrf_token() {
         let token = Token([7; TOKEN_BYTES]);
         let text = token.text();
         let again = Token::parse(&text).expect("a token");

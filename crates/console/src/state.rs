@@ -1,4 +1,4 @@
-//! What the pages are made of.
+//! The shared state of the pages.
 
 use std::sync::Arc;
 
@@ -14,50 +14,50 @@ use super::provider::Provider;
 use http_api::address_windows::AddressWindows;
 use http_api::server::body::BodyLimits;
 
-/// What the console is set up with.
+/// Settings of the console.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The URL in front of `/console`, without a slash at its end.
+    /// The base URL of `/console`, without a trailing slash.
     pub base_url: String,
-    /// Which world this is: outside production a ribbon says so.
+    /// The environment; outside production a ribbon shows it.
     pub environment: Environment,
-    /// Bounds of a form.
+    /// Limits of a form.
     pub body: BodyLimits,
-    /// A session that nobody used for so long is over.
+    /// Idle timeout of a session.
     pub idle: Span,
-    /// A session that began so long ago is over.
+    /// Maximum lifetime of a session.
     pub absolute: Span,
-    /// Whether people sign in with a one-time code too. Without it only in a sandbox.
+    /// Whether one-time codes are required. Off only in a sandbox.
     pub second_factor: bool,
-    /// Passwords that one address may send in a minute, right or wrong.
+    /// Password attempts per address and minute, right or wrong.
     pub sign_ins_per_minute: u32,
 }
 
-/// The console. Shared by all requests.
+/// The console state, shared by all requests.
 pub struct Console {
     /// The payment service.
     pub payments: Payments,
     /// The wallet service.
     pub wallets: Wallets,
-    /// Proposals and what becomes of them.
+    /// Proposals and their execution.
     pub desk: Desk,
-    /// Whoever runs it.
+    /// The host.
     pub outside: Arc<dyn Outside>,
-    /// Where people sign in who have no password here; `None` = nobody does.
+    /// The identity provider; `None` if all users have passwords.
     pub provider: Option<Provider>,
-    /// What it is set up with.
+    /// The settings.
     pub settings: Settings,
-    /// Requests of addresses that have not signed in.
+    /// Rate limits for addresses without a session.
     pub(super) addresses: AddressWindows,
-    /// Passwords that are hashed at a time.
+    /// Limits concurrent password hashing.
     pub(super) hashing: Semaphore,
 }
 
-/// Passwords that are hashed at a time: 19 MiB each.
+/// Concurrent password hashes: 19 MiB each.
 const HASHING_MAX: usize = 4;
 
 impl Console {
-    /// A console over the services.
+    /// A console over these services.
     pub fn new(payments: Payments, wallets: Wallets, outside: Arc<dyn Outside>, settings: Settings) -> Arc<Console> {
         let desk = Desk::new(payments.clone(), wallets.clone());
         let (addresses, hashing) = (AddressWindows::default(), Semaphore::new(HASHING_MAX));
@@ -65,17 +65,17 @@ impl Console {
         Arc::new(Console { payments, wallets, desk, outside, provider, settings, addresses, hashing })
     }
 
-    /// The store, for reads that have no rules of their own.
+    /// The store, for reads without business rules.
     pub fn store(&self) -> &Store {
         self.payments.store()
     }
 
-    /// The business clock's time.
+    /// The current business time.
     pub fn now(&self) -> domain::time::Timestamp {
         self.payments.world().clock.now()
     }
 
-    /// The time on the wall: sessions, one-time codes and lock-outs are judged by it.
+    /// The wall-clock time, for sessions, one-time codes and lockouts.
     pub fn wall_now(&self) -> domain::time::Timestamp {
         self.payments.world().wall_clock.now()
     }

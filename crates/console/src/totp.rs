@@ -1,5 +1,6 @@
-//! One-time codes by time (RFC 6238 over RFC 4226): HMAC-SHA-1, six digits, 30 seconds, as every authenticator app has
-//! them. A code is taken of the present step and of its two neighbours; that none is taken twice is the store's to see to.
+//! Time-based one-time codes (RFC 6238 over RFC 4226): HMAC-SHA-1, six digits, 30 seconds, as all
+//! authenticator apps support. Codes of the current step and its neighbours are accepted; the store
+//! prevents reuse.
 
 use domain::time::Timestamp;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -8,14 +9,14 @@ use subtle::ConstantTimeEq as _;
 
 use super::form::encoded;
 
-/// Seconds of a step.
+/// Length of a step, in seconds.
 const STEP_S: i64 = 30;
 /// Digits of a code.
 const DIGITS: u32 = 6;
-/// Steps before and after the present one whose codes are taken: clocks differ, and people type slowly.
+/// Accepted steps before and after the current one: clocks differ, and users type slowly.
 const NEIGHBOURS: i64 = 1;
 
-/// HOTP (RFC 4226, section 5.3) with so many digits.
+/// HOTP (RFC 4226, section 5.3) with this many digits.
 fn hotp(secret: &[u8], counter: u64, digits: u32) -> u32 {
     // HMAC takes keys of any length.
     let mut mac = <Hmac<Sha1>>::new_from_slice(secret).expect("a key of any length");
@@ -36,12 +37,12 @@ pub fn code(secret: &[u8], step: i64) -> String {
     format!("{:0>6}", hotp(secret, step.unsigned_abs(), DIGITS))
 }
 
-/// The step whose code this is, among those that are taken at `now`. Spaces in it are passed over.
+/// The step of this code, among those accepted at `now`. Spaces are ignored.
 pub fn matching_step(secret: &[u8], given: &str, now: Timestamp) -> Option<i64> {
     let given: String = given.chars().filter(|letter| !letter.is_whitespace()).collect();
     let present = step_of(now);
     let mut found = None;
-    // Every step is looked at, however early one fits.
+    // Checks every step, even after a match, to take constant time.
     for step in present - NEIGHBOURS..=present + NEIGHBOURS {
         if bool::from(code(secret, step).as_bytes().ct_eq(given.as_bytes())) {
             found = Some(step);
@@ -50,13 +51,13 @@ pub fn matching_step(secret: &[u8], given: &str, now: Timestamp) -> Option<i64> 
     found
 }
 
-/// The secret as people type it (RFC 4648, base32), in groups of four.
+/// The secret for manual entry (RFC 4648, base32), in groups of four.
 pub fn text(secret: &[u8]) -> String {
     let plain: Vec<char> = base32(secret).chars().collect();
     plain.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
 }
 
-/// What an authenticator app reads from the QR code.
+/// The URI in the QR code for an authenticator app.
 pub fn uri(secret: &[u8], login: &str, issuer: &str) -> String {
     let (issuer, login) = (encoded(issuer), encoded(login));
     let secret = base32(secret);
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_taken_of_the_present_step_and_its_neighbours() {
+    fn codes_of_the_current_step_and_its_neighbours_are_accepted() {
         let now = Timestamp(1_111_111_111_000_000);
         let present = step_of(now);
         for (ahead, taken) in [(-2, false), (-1, true), (0, true), (1, true), (2, false)] {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_app_is_told_whose_secret_it_is() {
+    fn the_uri_names_the_account() {
         assert_eq!(
             uri(b"foobar", "a@b", "Corridor test"),
             "otpauth://totp/Corridor%20test:a%40b?secret=MZXW6YTBOI&issuer=Corridor%20test&algorithm=SHA1&digits=6&period=30"

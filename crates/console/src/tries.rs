@@ -1,5 +1,5 @@
-//! Failed tries to sign in are slowed down: by name and address, by name, and by address. Somebody who is not there is
-//! slowed down like anybody else, so nothing can be learnt from it.
+//! Slows down failed sign-in attempts: by name and address, by name, and by address. Unknown names
+//! are treated alike, so that attempts do not reveal which names exist.
 
 use std::net::IpAddr;
 
@@ -10,24 +10,24 @@ use engine::console::Backoff;
 use super::answer::Stop;
 use super::state::Console;
 
-/// Tries are forgotten after so long without any.
+/// Attempts are forgotten after this time without any.
 const FORGET: Span = Span::hours(24);
-/// The first wait; it doubles up to 64 times itself, which is 16 minutes.
+/// The first delay; it doubles up to 64 times its value, which is 16 minutes.
 const WAIT: Span = Span::secs(15);
-/// Of one name from one address.
+/// Free attempts per name and address.
 const OF_BOTH: Backoff = Backoff { free: 5, wait: WAIT, forget: FORGET };
-/// Of one name from everywhere. More, so that nobody is locked out by others alone for nothing.
+/// Free attempts per name from all addresses. Higher, so that others alone cannot lock a user out.
 const OF_NAME: Backoff = Backoff { free: 25, wait: WAIT, forget: FORGET };
-/// From one address for all names. A bank's people come from one address.
+/// Free attempts per address for all names. A bank's users share an address.
 const OF_ADDRESS: Backoff = Backoff { free: 100, wait: WAIT, forget: FORGET };
-/// One-time codes of one name: a million codes, three of which fit.
+/// Free one-time code attempts per name: of a million codes three are valid.
 const OF_CODE: Backoff = Backoff { free: 5, wait: WAIT, forget: FORGET };
 
 fn address(peer: Option<IpAddr>) -> String {
     peer.map_or_else(|| "unknown".to_owned(), |peer| http_api::address_windows::network(peer).to_string())
 }
 
-/// Counts a try to say a name's password; words to say where it came too early.
+/// Counts a password attempt for a name; returns a message if it is too early.
 pub(super) async fn count(
     console: &Console,
     login: Option<&str>,
@@ -37,7 +37,8 @@ pub(super) async fn count(
     let both = login.map(|login| (format!("both {login} {address}"), OF_BOTH));
     let name = login.map(|login| (format!("name {login}"), OF_NAME));
     let by_address = Some((format!("address {address}"), OF_ADDRESS));
-    // What one of them turns away is not looked at, and counts for none of the others: one address alone keeps nobody out.
+    // An attempt that one counter refuses is not counted by the others: one address alone locks no
+    // user out.
     for (what, backoff) in [both, by_address, name].into_iter().flatten() {
         if let Some(until) = console.store().count_try(&what, backoff, console.wall_now()).await? {
             return Ok(Some(words(until, console.wall_now())));
@@ -46,7 +47,7 @@ pub(super) async fn count(
     Ok(None)
 }
 
-/// Somebody is signed in.
+/// Resets the counters after a successful sign-in.
 pub(super) async fn forget(console: &Console, login: &str, peer: Option<IpAddr>) -> Result<(), Stop> {
     let address = address(peer);
     for what in [format!("name {login}"), format!("both {login} {address}"), format!("address {address}")] {
@@ -55,14 +56,14 @@ pub(super) async fn forget(console: &Console, login: &str, peer: Option<IpAddr>)
     Ok(())
 }
 
-/// Counts a try to say a one-time code, or the present password of somebody who is signed in.
+/// Counts an attempt with a one-time code, or with the current password of a signed-in user.
 pub(super) async fn count_code(console: &Console, user: &User) -> Result<Option<String>, Stop> {
     let now = console.wall_now();
     let until = console.store().count_try(&format!("code {}", user.login), OF_CODE, now).await?;
     Ok(until.map(|until| words(until, now)))
 }
 
-/// A code was right.
+/// Resets the counter after a correct code.
 pub(super) async fn forget_code(console: &Console, user: &User) -> Result<(), Stop> {
     Ok(console.store().forget_tries(&format!("code {}", user.login)).await?)
 }
@@ -70,8 +71,8 @@ pub(super) async fn forget_code(console: &Console, user: &User) -> Result<(), St
 fn words(until: Timestamp, now: Timestamp) -> String {
     let seconds = (until - now).0.div_euclid(1_000_000).max(0) + 1;
     match seconds {
-        0..=90 => format!("Too many tries. Please try again in {seconds} seconds."),
-        _ => format!("Too many tries. Please try again in {} minutes.", seconds.div_euclid(60) + 1),
+        0..=90 => format!("Too many attempts. Please try again in {seconds} seconds."),
+        _ => format!("Too many attempts. Please try again in {} minutes.", seconds.div_euclid(60) + 1),
     }
 }
 
@@ -80,9 +81,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_told_in_round_words() {
+    fn a_delay_is_shown_in_round_units() {
         let now = Timestamp(0);
-        assert_eq!(words(Timestamp(14_200_000), now), "Too many tries. Please try again in 15 seconds.");
-        assert_eq!(words(now + Span::mins(16), now), "Too many tries. Please try again in 17 minutes.");
+        assert_eq!(words(Timestamp(14_200_000), now), "Too many attempts. Please try again in 15 seconds.");
+        assert_eq!(words(now + Span::mins(16), now), "Too many attempts. Please try again in 17 minutes.");
     }
 }

@@ -1,5 +1,5 @@
-//! People who sign in: who there is, somebody new, what somebody may do. A new person may do nothing until two people
-//! have agreed on it; passwords and one-time codes are reset on the server's command line.
+//! Users: the list, adding a user, changing roles and scopes. A new user has no access until two
+//! users agree on it; passwords and one-time codes are reset on the server's command line.
 
 use std::collections::BTreeSet;
 
@@ -35,11 +35,11 @@ struct ListPage {
     frame: Frame,
     table: Table,
     may_create: bool,
-    /// Whether people can sign in at an identity provider.
+    /// Whether an identity provider is configured.
     has_provider: bool,
-    /// Login of somebody who was just made.
+    /// Login of the user who was just added.
     made: Option<String>,
-    /// Whether he signs in at the identity provider.
+    /// Whether they sign in through the identity provider.
     made_there: bool,
 }
 
@@ -52,7 +52,7 @@ struct UserPage {
     waiting: Vec<Approval>,
     may_change: bool,
     is_disabled: bool,
-    /// Whether he is bound to a subject of the identity provider.
+    /// Whether the user is bound to a subject of the identity provider.
     is_bound: bool,
     roles: Vec<(&'static str, bool)>,
     scopes: Vec<(String, String, bool)>,
@@ -95,14 +95,14 @@ async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> 
             Cell::text(match &found.provider {
                 Some(_) => "identity provider",
                 None if found.totp.is_some() => "password and code",
-                None => "password, no code yet",
+                None => "password, codes not set up",
             }),
             standing(found),
             Cell::When(found.created_at),
         ]
     };
     let head = ["Name", "Roles", "Scope", "Signs in with", "State", "Since"];
-    let table = Table::new("People who sign in", &head, users.iter().map(row).collect());
+    let table = Table::new("Users", &head, users.iter().map(row).collect());
     let may_create = visit.may_use("POST", "/console/users");
     let has_provider = visit.console().provider.is_some();
     let made_there = made.as_ref().is_some_and(|made| made.provider_name.is_some());
@@ -114,10 +114,13 @@ async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> 
 async fn create(visit: Visit) -> Answer {
     let console = visit.console();
     let login = login_name(visit.form().text("login")).ok_or_else(|| {
-        Stop::Invalid("A name has 1 to 64 of a-z, 0-9, and . _ - @ +; the first one a letter or a digit.".to_owned())
+        Stop::Invalid(
+            "A name must have 1 to 64 characters of a-z, 0-9 and . _ - @ + and start with a letter or a digit."
+                .to_owned(),
+        )
     })?;
     if console.store().user_by_login(&login).await?.is_some() {
-        return Err(Stop::Refused("Somebody has this name already.".to_owned()));
+        return Err(Stop::Refused("A user with this name already exists.".to_owned()));
     }
     let provider_name = provider_name(&visit).await?;
     let password = match provider_name {
@@ -130,7 +133,8 @@ async fn create(visit: Visit) -> Answer {
     list_page(&visit, Some(new), StatusCode::CREATED).await
 }
 
-/// A password that is shown to nobody: whoever knew it could be two people. The first one is given out on the machine.
+/// A random password that is never shown, since knowing it would allow acting as a second user. The
+/// initial one is set on the server.
 async fn unknown_password(visit: &Visit) -> Result<String, Stop> {
     let store = visit.console().store();
     let (unknown, salt) = (password::initial(store.random()), store.random());
@@ -138,17 +142,17 @@ async fn unknown_password(visit: &Visit) -> Result<String, Stop> {
     hashing.await.map_err(|error| Stop::failed(&error))
 }
 
-/// The name at the identity provider that the form gives, where nobody has it.
+/// The form's name at the identity provider, if no other user has it.
 async fn provider_name(visit: &Visit) -> Result<Option<String>, Stop> {
     let console = visit.console();
     let (Some(provider), Some(given)) = (&console.provider, visit.form().given("provider_name")) else {
         return Ok(None);
     };
     let name = provider.claim.kept(given).ok_or_else(|| {
-        Stop::Invalid("A name at the identity provider has at most 255 characters and no blanks.".to_owned())
+        Stop::Invalid("A name at the identity provider must have at most 255 characters and no spaces.".to_owned())
     })?;
     match console.store().user_by_provider_name(&name).await? {
-        Some(_) => Err(Stop::Refused("Somebody has this name at the identity provider already.".to_owned())),
+        Some(_) => Err(Stop::Refused("Another user already has this name at the identity provider.".to_owned())),
         None => Ok(Some(name)),
     }
 }
@@ -166,7 +170,7 @@ async fn show(visit: Visit) -> Answer {
         ("Roles", roles_cell(&found)),
         ("Scope", Cell::text(scope_words(found.user.scope, &visit))),
         ("Signs in", Cell::text(way_in(&found))),
-        ("Browsers signed in", Cell::text(sessions.to_string())),
+        ("Active sessions", Cell::text(sessions.to_string())),
         ("Since", Cell::When(found.created_at)),
     ];
     match &found.provider {
@@ -174,7 +178,7 @@ async fn show(visit: Visit) -> Answer {
         Some(login) => {
             let bound = login.bound.as_ref();
             facts.push(("Identity provider", Cell::maybe(bound.map(|subject| subject.issuer.clone()))));
-            facts.push(("Bound to its subject", Cell::maybe(bound.map(|subject| subject.subject.clone()))));
+            facts.push(("Bound subject", Cell::maybe(bound.map(|subject| subject.subject.clone()))));
         }
     }
     let waiting = console.desk.waiting_about(None, &found.user.id.to_string()).await?;
@@ -211,13 +215,13 @@ async fn propose_access(visit: Visit) -> Answer {
     let (maker, by) = (visit.user()?.clone(), visit.deed(why));
     let proposal = Proposal { tenant: None, deed, maker, why: why.to_owned(), by };
     let id = visit.console().desk.propose(proposal).await?;
-    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
 }
 
 async fn disable(visit: Visit) -> Answer {
     let found = found(&visit).await?;
     if found.user.id == visit.user()?.id {
-        return Err(Stop::Refused("Nobody disables himself: ask somebody else.".to_owned()));
+        return Err(Stop::Refused("You cannot disable your own account.".to_owned()));
     }
     change(&visit, &found, &UserChange::Disable, "Disabled, and signed out everywhere.").await
 }

@@ -1,4 +1,4 @@
-//! One request of somebody to the console, as pages see it: who, about whose affairs, what was sent.
+//! A request as pages see it: the user, the tenant, the form.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,35 +20,35 @@ use super::session::{Signed, Token};
 use super::state::Console;
 use super::{access, cookies};
 
-/// One request, past the gate. Handlers take it as an argument; cheap to clone.
+/// A request that passed the guard. Handlers take it as an argument; cheap to clone.
 #[derive(Clone)]
 pub struct Visit(Arc<Inner>);
 
 pub(super) struct Inner {
     pub(super) console: Arc<Console>,
-    /// Who is signed in.
+    /// The signed-in user.
     pub(super) signed: Option<Signed>,
-    /// Who is about to sign in, and has steps to go.
+    /// The user whose sign-in is in progress.
     pub(super) step: Option<Signed>,
-    /// The token that forms of this page carry.
+    /// The CSRF token of this page's forms.
     pub(super) csrf: String,
-    /// The tenants in the person's scope, by tag.
+    /// The tenants that the user may access, by tag.
     pub(super) tenants: Vec<Arc<Tenant>>,
-    /// The one that the path names.
+    /// The tenant in the path.
     pub(super) tenant: Option<Arc<Tenant>>,
     pub(super) params: Vec<(String, String)>,
     pub(super) query: Form,
     pub(super) form: Form,
-    /// The route as the router has it.
+    /// The route, as in the router.
     pub(super) route: String,
     /// The path with its query.
     pub(super) path: String,
     pub(super) peer: Option<IpAddr>,
     pub(super) user_agent: String,
-    /// The sign-in at the identity provider that this browser has under way.
+    /// The browser's sign-in in progress at the identity provider.
     pub(super) departure: Option<Token>,
     pub(super) request_id: String,
-    /// What the request before this one did, for people.
+    /// The confirmation of the previous action.
     pub(super) done: Option<String>,
 }
 
@@ -62,15 +62,15 @@ impl Visit {
         &self.0.console
     }
 
-    /// Who is signed in. Routes that need somebody are not reached without.
+    /// The signed-in user. Routes that require one are not reached without.
     ///
     /// # Errors
-    /// [`Stop::Forbidden`]: nobody is.
+    /// [`Stop::Forbidden`]: no user is signed in.
     pub fn user(&self) -> Result<&User, Stop> {
         self.0.signed.as_ref().map(|signed| &signed.user).ok_or(Stop::Forbidden)
     }
 
-    /// The name that entries of the audit log and decisions are made under; "" while nobody is signed in.
+    /// The name for audit entries and decisions; empty while signed out.
     pub fn who(&self) -> &str {
         self.0.signed.as_ref().map_or("", |signed| &signed.user.login)
     }
@@ -79,12 +79,12 @@ impl Visit {
         self.0.signed.as_ref()
     }
 
-    /// Whoever is signed in or about to be.
+    /// The user who is signed in or signing in.
     pub(super) fn step(&self) -> Option<&Signed> {
         self.0.step.as_ref().or(self.0.signed.as_ref())
     }
 
-    /// The token of the session's forms: known to its pages, and to nobody else.
+    /// The session's CSRF token, known only to its pages.
     pub(super) fn csrf(&self) -> &str {
         &self.0.csrf
     }
@@ -93,18 +93,19 @@ impl Visit {
         self.0.peer
     }
 
-    /// Whether the person has one of these roles: for what a page shows. What a route *does* is guarded by its row.
+    /// Whether the user has one of these roles: for display only. Access to a route is guarded by
+    /// its row.
     pub fn may(&self, roles: &[Role]) -> bool {
         self.0.signed.as_ref().is_some_and(|signed| signed.user.has_any(roles))
     }
 
-    /// Whether the person may use a route of the table, such as `("POST", "/console/t/{tenant}/wallets/{id}/block")`: for
-    /// showing only buttons that work.
+    /// Whether the user may use a route such as `("POST",
+    /// "/console/t/{tenant}/wallets/{id}/block")`: for showing only buttons that work.
     pub fn may_use(&self, method: &str, route: &str) -> bool {
         access::row(method, route).is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
     }
 
-    /// The tenant that the path names; it is in the person's scope.
+    /// The tenant in the path; the user may access it.
     ///
     /// # Errors
     /// [`Stop::NotFound`]: the route has no `{tenant}`.
@@ -112,7 +113,7 @@ impl Visit {
         self.0.tenant.as_ref().ok_or(Stop::NotFound)
     }
 
-    /// The tenants in the person's scope, by tag.
+    /// The tenants that the user may access, by tag.
     pub fn tenants(&self) -> &[Arc<Tenant>] {
         &self.0.tenants
     }
@@ -142,12 +143,12 @@ impl Visit {
         }
     }
 
-    /// A parameter of the path, percent-decoded; "" where the route has none of that name.
+    /// A path parameter, percent-decoded; empty if the route has none with this name.
     pub fn param(&self, name: &str) -> &str {
         self.0.params.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// A parameter of the path that is an id: `visit.id(PaymentId::parse)`.
+    /// A path parameter that is an id: `visit.id(PaymentId::parse)`.
     ///
     /// # Errors
     /// [`Stop::NotFound`]
@@ -160,12 +161,12 @@ impl Visit {
         &self.0.query
     }
 
-    /// The form that was posted; its CSRF token has been checked.
+    /// The posted form; its CSRF token was verified.
     pub fn form(&self) -> &Form {
         &self.0.form
     }
 
-    /// Why somebody does something: the form's field `why`, which must not be blank.
+    /// The reason for an action: the form's field `why`, which must not be blank.
     ///
     /// # Errors
     /// [`Stop::Invalid`]
@@ -173,34 +174,38 @@ impl Visit {
         const WHY_MAX_CHARS: usize = 500;
         let why = self.0.form.text("why");
         let fine = !why.is_empty() && why.chars().count() <= WHY_MAX_CHARS && !why.chars().any(char::is_control);
-        if fine { Ok(why) } else { Err(Stop::Invalid(format!("Please say why, in 1 to {WHY_MAX_CHARS} characters."))) }
+        if fine {
+            Ok(why)
+        } else {
+            Err(Stop::Invalid(format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters.")))
+        }
     }
 
-    /// What stands around a page of this title: navigation, the person, the form token, what was just done.
+    /// The layout of a page with this title: navigation, user, form token, confirmation.
     pub fn frame(&self, title: &str) -> Frame {
         Frame::of(self, title)
     }
 
-    /// Leads on after a form, saying on the next page what was done.
+    /// Redirects after a form, with a confirmation on the next page.
     pub fn done(&self, path: &str, words: &str) -> Response {
         let mut response = see_other(path);
         cookies::say(response.headers_mut(), words, &self.0.console.settings);
         response
     }
 
-    /// Proposes something that takes two people, and leads to the page where the other one decides.
+    /// Proposes an action that requires two users, and redirects to the page of its decision.
     ///
     /// # Errors
-    /// The same is proposed already; the store.
+    /// The same is already proposed, or the store fails.
     pub async fn propose(&self, deed: Deed, why: &str) -> Result<Response, Stop> {
         let tenant = self.0.tenant.as_ref().map(|tenant| tenant.id);
         let maker = self.user()?.clone();
         let proposal = Proposal { tenant, deed, maker, why: why.to_owned(), by: self.deed(why) };
         let id = self.0.console.desk.propose(proposal).await?;
-        Ok(self.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+        Ok(self.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
     }
 
-    /// Who does something by this request, and why, for the audit log.
+    /// The actor of this request with the reason, for the audit log.
     pub fn deed(&self, why: &str) -> audit::Deed {
         let roles = self.0.signed.as_ref().map(|signed| &signed.user.roles);
         let roles: Vec<&str> = roles.into_iter().flatten().map(|role| role.name()).collect();
@@ -208,7 +213,7 @@ impl Visit {
         audit::Deed::new(Via::Console, who).with_role(roles.join(",")).because(why).of_request(self.request_id())
     }
 
-    /// Notes in the audit log what the person did, where the deed itself leaves no entry of its own.
+    /// Records an action in the audit log, for actions without an entry of their own.
     ///
     /// # Errors
     /// The store.
@@ -219,7 +224,7 @@ impl Visit {
         Ok(self.console().store().note_deed(tenant, self.deed(detail), note).await?)
     }
 
-    /// Notes that the person took something away with him: a file, a receipt.
+    /// Records a download by the user: a file, a receipt.
     ///
     /// # Errors
     /// The store.
@@ -247,7 +252,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Stop;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Visit, Stop> {
-        // Only a route that was put beside the gate has none.
+        // Only a route outside the guard has none.
         parts.extensions.get::<Visit>().cloned().ok_or(Stop::Forbidden)
     }
 }

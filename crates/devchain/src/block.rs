@@ -1,7 +1,7 @@
 //! Blocks: headers with real hashes and parent links, transactions and their receipts.
 //!
-//! All roots but one are the real ones. `stateRoot` commits to the parent's root and to what changed, not to a Merkle
-//! trie: equal histories have equal roots, but no proof of an account can be made against it.
+//! All roots but one are real. `stateRoot` commits to the parent's root and the changes, not to a
+//! Merkle trie: equal histories have equal roots, but no account proof can be made against it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use alloy_rlp::Encodable as _;
 use crate::state::Changes;
 use crate::tx::Tx;
 
-/// What became of a transaction.
+/// Result of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Receipt {
     pub(crate) succeeded: bool,
@@ -24,14 +24,14 @@ pub(crate) struct Receipt {
     pub(crate) logs: Vec<Log>,
 }
 
-/// Transactions and what became of each, in the same order.
+/// Transactions and their receipts, in the same order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub(crate) txs: Vec<Tx>,
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// A block with its hash. Cheap to clone but for its header.
+/// A block with its hash. Cheap to clone except for its header.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) header: Header,
@@ -49,7 +49,7 @@ impl Block {
         self.header.number
     }
 
-    /// Whether nothing is in it that does not follow from its parent, its time and nothing else.
+    /// Whether its content follows from its parent and its time alone.
     pub(crate) fn is_plain(&self, parent: &Block) -> bool {
         let is_next = self.number() == parent.number() + 1 && self.body.txs.is_empty();
         is_next && {
@@ -63,39 +63,39 @@ impl Block {
     }
 }
 
-/// Wei that go to somebody, or away, by a test's or the sandbox's decision: the account's new balance.
+/// A balance set by a test or the sandbox: the account's new balance in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, alloy_rlp::RlpEncodable, alloy_rlp::RlpDecodable)]
 pub(crate) struct Grant {
     pub(crate) account: Address,
     pub(crate) balance: U256,
 }
 
-/// What a block's header takes from outside of the chain.
+/// External inputs of a block's header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Seconds since 1970.
     pub(crate) timestamp: u64,
     pub(crate) gas_limit: u64,
-    /// Wei per gas; `None` = what EIP-1559 says.
+    /// Wei per gas; `None` means the value according to EIP-1559.
     pub(crate) base_fee: Option<u64>,
-    /// Tells blocks from those that they replace, see [`extra_data`].
+    /// Distinguishes blocks from those that they replace, see [`extra_data`].
     pub(crate) extra_data: Bytes,
 }
 
 impl Setting {
-    /// As the parent's, at another time.
+    /// The parent's setting at another time.
     pub(crate) fn like(parent: &Block, timestamp: u64) -> Setting {
         let (gas_limit, extra_data) = (parent.header.gas_limit, parent.header.extra_data.clone());
         Setting { timestamp, gas_limit, base_fee: None, extra_data }
     }
 }
 
-/// The extra data of blocks after so many reorganisations: what replaces a block has another hash.
+/// Extra data of blocks after this many reorganisations: a replacing block has another hash.
 pub(crate) fn extra_data(fork: u64) -> Bytes {
     Bytes::from(format!("corridor/{fork}").into_bytes())
 }
 
-/// The base fee of the block behind this one, by EIP-1559.
+/// Base fee of the block after this one, by EIP-1559.
 pub(crate) fn next_base_fee(parent: &Header) -> u64 {
     let base_fee = parent.base_fee_per_gas.unwrap_or_default();
     calc_next_block_base_fee(parent.gas_used, parent.gas_limit, base_fee, BaseFeeParams::ethereum())
@@ -124,7 +124,7 @@ pub(crate) fn empty_header(parent: &Header, parent_hash: B256, setting: Setting)
     }
 }
 
-/// The block of these transactions, given the header that it would have without them.
+/// Completes a block with these transactions, given its header without them.
 pub(crate) fn complete(mut header: Header, body: Body, changes: &Changes, grants: &[Grant]) -> Block {
     header.state_root = state_root(header.state_root, changes, grants);
     if !body.txs.is_empty() {
@@ -154,7 +154,7 @@ fn envelope_receipts(body: &Body) -> Vec<ReceiptEnvelope> {
     body.txs.iter().zip(&body.receipts).map(one).collect()
 }
 
-/// `keccak256(parent's root, what changed)`; the parent's where nothing did.
+/// `keccak256(parent's root, changes)`; the parent's root if nothing changed.
 pub(crate) fn state_root(parent: B256, changes: &Changes, grants: &[Grant]) -> B256 {
     if changes.is_empty() && grants.is_empty() {
         return parent;

@@ -1,4 +1,4 @@
-//! Making a block: executes candidates on top of a state and collects what they did.
+//! Building a block: executes candidates on top of a state and collects their effects.
 
 use alloy_consensus::{Header, Transaction as _};
 use alloy_primitives::Bytes;
@@ -14,13 +14,13 @@ use crate::world::World;
 pub(crate) struct Built {
     pub(crate) block: Block,
     pub(crate) changes: Changes,
-    /// What each of its transactions returned, or reverted with.
+    /// Return or revert data of each transaction.
     pub(crate) outputs: Vec<Bytes>,
     /// Candidates that cannot be executed now, each with the reason.
     pub(crate) left_out: Vec<(Tx, LeftOut)>,
 }
 
-/// Why a candidate is not in the block.
+/// Reason why a candidate is not in the block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LeftOut {
     #[error("exceeds block gas limit")]
@@ -32,7 +32,7 @@ pub(crate) enum LeftOut {
 }
 
 impl LeftOut {
-    /// Whether it can be executed later.
+    /// Whether it may become executable later.
     pub(crate) fn may_heal(&self) -> bool {
         match self {
             LeftOut::BlockGas => true,
@@ -47,7 +47,7 @@ impl LeftOut {
     }
 }
 
-/// Makes a block of those candidates that can be executed, in their order.
+/// Builds a block of the executable candidates, in order.
 pub(crate) fn build(
     mut world: World<'_>,
     header: Header,

@@ -1,7 +1,7 @@
-//! The chain itself: newest state, remembered blocks, how to undo the newest of them, and what waits.
+//! The chain itself: newest state, kept blocks, undo data of the newest ones, and the pool.
 //!
-//! All methods are plain computation under the handle's lock; time is handed in. What changes the chain is on the disk
-//! before it is in memory: `put_*` are the second half alone, for reading back.
+//! All methods are plain computation under the handle's lock; time is an argument. A change is
+//! written to disk before it is applied in memory: `put_*` are the second half alone, for replay.
 
 use std::collections::VecDeque;
 
@@ -19,36 +19,35 @@ use crate::state::{Account, Changes, State};
 use crate::tx::{Tx, Unsigned};
 use crate::world::{Ancestors, World};
 
-/// So many blocks can be undone, and so far back the state can be asked for.
+/// Number of blocks that can be undone and whose state can be queried.
 pub(crate) const UNDO_BLOCKS: usize = 256;
 
-/// How to undo a block.
+/// Undo data of a block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
-    /// What was there before it.
+    /// Values before the block.
     pub(crate) before: Changes,
-    /// Balances that were set since the block before it. They outlive a reorganisation.
+    /// Balances set since the previous block. They survive a reorganisation.
     pub(crate) grants: Vec<Grant>,
 }
 
-/// A chain.
 pub(crate) struct Chain {
     pub(crate) chain_id: u64,
     pub(crate) gas_limit: u64,
     pub(crate) mining: Mining,
-    /// How many blocks `safe` …
+    /// Distance of `safe` …
     pub(crate) safe_lag: u64,
-    /// … and `finalized` are behind the newest.
+    /// … and `finalized` from the newest block, in blocks.
     pub(crate) finalized_lag: u64,
     pub(crate) state: State,
     pub(crate) history: History,
-    /// Of the newest blocks, oldest first.
+    /// Undo data of the newest blocks, oldest first.
     pub(crate) undos: VecDeque<Undo>,
-    /// Since the newest block.
+    /// Changes since the newest block.
     pub(crate) since: Undo,
-    /// How many reorganisations there were.
+    /// Number of reorganisations.
     pub(crate) fork: u64,
-    /// The next block is not older than this (seconds since 1970).
+    /// Earliest timestamp of the next block (seconds since 1970).
     pub(crate) not_before: u64,
     pub(crate) pool: Pool,
     pub(crate) faults: Faults,
@@ -81,12 +80,11 @@ impl Chain {
         Ok(chain)
     }
 
-    /// The newest block.
     pub(crate) fn head(&self) -> &Block {
         self.history.head()
     }
 
-    /// The hash of a remembered block; zero where there is none.
+    /// Hash of a kept block; zero if there is none.
     pub(crate) fn hash_at(&self, number: u64) -> B256 {
         self.history.get(number).map_or(B256::ZERO, |block| block.hash)
     }
@@ -103,7 +101,7 @@ impl Chain {
         self.state.code(&self.account(address).code_hash).map(|code| code.original_bytes()).unwrap_or_default()
     }
 
-    /// The state as it was after a block; `None` = too long ago.
+    /// State after a block; `None` if it is too old.
     pub(crate) fn world_at<'a>(&'a self, number: u64, ancestors: Ancestors<'a>) -> Option<World<'a>> {
         let back = usize::try_from(self.head().number().checked_sub(number)?).ok()?;
         if back > self.undos.len() {
@@ -119,7 +117,7 @@ impl Chain {
         Some(World::new(&self.state, ancestors, over))
     }
 
-    /// What the header of the next block takes from outside, at the time `now`.
+    /// External inputs of the next block's header at the time `now`.
     pub(crate) fn setting(&self, now: u64) -> Setting {
         let head = &self.head().header;
         let timestamp = now.max(self.not_before).max(head.timestamp + 1);
@@ -127,12 +125,11 @@ impl Chain {
         Setting { timestamp, gas_limit: self.gas_limit, base_fee, extra_data: extra_data(self.fork) }
     }
 
-    /// The base fee of the next block.
     pub(crate) fn next_base_fee(&self) -> u64 {
         self.setting(0).base_fee.unwrap_or_else(|| next_base_fee(&self.head().header))
     }
 
-    /// A block of those of the candidates that can be executed, in their order. Changes nothing.
+    /// Builds a block of the executable candidates, in order. Changes nothing.
     pub(crate) fn build(&self, candidates: Vec<Tx>, now: u64) -> Built {
         let head = self.head();
         let header = empty_header(&head.header, head.hash, self.setting(now));
@@ -141,29 +138,29 @@ impl Chain {
         build(world, header, self.chain_id, candidates, &self.since.grants)
     }
 
-    /// What would be mined now.
+    /// Builds the block that would be mined now.
     pub(crate) fn build_pending(&self, now: u64) -> Built {
         let candidates = self.pool.executable(self.next_base_fee(), |sender| self.account(sender).nonce);
         self.build(candidates, now)
     }
 
-    /// Makes a block of what waits.
+    /// Mines a block of the pool's transactions.
     pub(crate) fn mine(&mut self, now: u64) -> Result<(), DiskFault> {
         let built = self.build_pending(now);
         for (tx, reason) in built.left_out.iter().filter(|(_, reason)| !reason.may_heal()) {
-            tracing::debug!(hash = %tx.hash(), %reason, "a transaction that can never be mined is forgotten");
+            tracing::debug!(hash = %tx.hash(), %reason, "transaction can never be mined, dropped");
             self.pool.remove(tx);
         }
         self.commit(built.block, &built.changes)
     }
 
-    /// Takes a transaction that is to be mined.
+    /// Adds a transaction to the pool.
     pub(crate) fn submit(&mut self, tx: Tx) -> Result<(), PoolFault> {
         let account = self.account(&tx.sender());
         self.pool.add(tx, account, self.gas_limit)
     }
 
-    /// Puts a block on top.
+    /// Adds a block on top.
     pub(crate) fn commit(&mut self, block: Block, changes: &Changes) -> Result<(), DiskFault> {
         if let Some(mut disk) = self.disk.take() {
             let written = disk.add_block(self.head(), &block, changes);
@@ -183,7 +180,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Takes the blocks above a height away, and answers with their transactions in order.
+    /// Removes the blocks above a height and returns them in order.
     pub(crate) fn rewind(&mut self, to: u64) -> Result<Vec<Block>, DiskFault> {
         self.write(Record::Rewind(to))?;
         Ok(self.put_rewind(to))
@@ -193,7 +190,7 @@ impl Chain {
         self.disk.as_mut().map_or(Ok(()), |disk| disk.add(record))
     }
 
-    /// Shortens what the next start has to read.
+    /// Writes a snapshot, which shortens the next start.
     pub(crate) fn snapshot(&mut self) -> Result<(), DiskFault> {
         let Some(mut disk) = self.disk.take() else { return Ok(()) };
         let written = disk.shorten(self);
@@ -201,11 +198,11 @@ impl Chain {
         written
     }
 
-    /// A tail that stays too long costs time at the next start and nothing else: the block before is safe either way.
+    /// A long tail only slows the next start: the block before is safe either way.
     fn shorten_disk(&mut self) {
         let is_long = self.disk.as_ref().is_some_and(Disk::is_long);
         if is_long && let Err(fault) = self.snapshot() {
-            tracing::error!(%fault, "no snapshot of the embedded chain was taken");
+            tracing::error!(%fault, "snapshot of the embedded chain failed");
         }
     }
 
@@ -235,13 +232,13 @@ impl Chain {
         self.since.grants.push(grant);
     }
 
-    /// Whether the blocks above a height can be taken away.
+    /// Whether the blocks above a height can be removed.
     pub(crate) fn can_rewind(&self, to: u64) -> bool {
         let back = self.head().number().checked_sub(to);
         back.and_then(|back| usize::try_from(back).ok()).is_some_and(|back| back <= self.undos.len())
     }
 
-    /// Call [`Chain::can_rewind`] before.
+    /// Call [`Chain::can_rewind`] first.
     pub(crate) fn put_rewind(&mut self, to: u64) -> Vec<Block> {
         let since = std::mem::take(&mut self.since);
         self.state.apply(&since.before);
@@ -262,7 +259,7 @@ impl Chain {
         blocks
     }
 
-    /// A transaction of somebody who did not sign it, with his next nonce.
+    /// An unsigned transaction of an account, with its next nonce.
     pub(crate) fn unsigned(&self, call: Unsigned, ahead: u64) -> Tx {
         let nonce = self.account(&call.from).nonce + ahead;
         Tx::unsigned(call, nonce, self.chain_id)

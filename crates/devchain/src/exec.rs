@@ -1,7 +1,7 @@
 //! One run of the interpreter, with the rules of the Osaka hard fork.
 //!
-//! Precompiles run in Rust (no C code). Left out: the system contracts of EIP-4788 and EIP-2935, which would write roots
-//! and hashes into the state with each block; no contract of ours asks for them.
+//! Precompiles run in Rust (no C code). The system contracts of EIP-4788 and EIP-2935, which write
+//! roots and hashes into the state with each block, are left out: none of our contracts needs them.
 
 use std::convert::Infallible;
 
@@ -15,25 +15,26 @@ use revm::{Context, ExecuteEvm as _, MainBuilder as _, MainContext as _};
 
 use crate::world::World;
 
-/// The rules that the chain follows.
+/// Hard fork of the chain.
 pub(crate) const FORK: SpecId = SpecId::OSAKA;
-/// Most gas of one transaction (EIP-7825).
+/// Maximum gas of one transaction (EIP-7825).
 pub const TX_GAS_MAX: u64 = 1 << 24;
 
-/// What is looked at before a transaction runs.
+/// Checks before a transaction runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
-    /// Everything.
+    /// All checks.
     Full,
-    /// Nobody signed it: contracts may act, and gas is free.
+    /// Unsigned: contracts may act, and gas is free.
     Unsigned,
-    /// A question: besides, nonce and limits of gas are not looked at.
+    /// Read-only call: additionally, nonce and gas limits are not checked.
     Question,
 }
 
 pub(crate) type Ran = ExecResultAndState<ExecutionResult, EvmState>;
 
-/// Runs a transaction as part of the block of `header`. Changes nothing: the answer says what would change.
+/// Runs a transaction as part of the block of `header`. Changes nothing: the result contains the
+/// changes.
 pub(crate) fn run(
     world: &mut World<'_>,
     header: &Header,

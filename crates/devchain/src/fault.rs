@@ -1,55 +1,56 @@
-//! Faults on demand: what real nodes do to whoever depends on them.
+//! Fault injection: failures of real nodes, on demand.
 
 use std::collections::HashMap;
 
 use crate::chain::Chain;
 
-/// No fault lifts the base fee above this, in wei per gas: a million gwei.
+/// Upper limit of an injected base fee, in wei per gas: a million gwei.
 const BASE_FEE_MAX: u64 = 1_000_000_000_000_000;
 
-/// A fault that is to happen.
+/// A fault to inject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// None any more: ends all of them. What a base fee rose to falls again as EIP-1559 has it.
+    /// Ends all faults. An increased base fee falls again according to EIP-1559.
     None,
-    /// So many of the next transactions are acknowledged and lost.
+    /// Acknowledge and lose this many of the next transactions.
     DropTxs(u64),
-    /// Calls of a method fail before anything is done.
+    /// Fail calls of a method before they have any effect.
     Error {
-        /// Which method.
+        /// Name of the method.
         method: String,
-        /// How often.
+        /// Number of calls.
         count: u64,
     },
-    /// Calls of a method are carried out and then answered with an error.
+    /// Execute calls of a method, then return an error.
     LoseAnswer {
-        /// Which method.
+        /// Name of the method.
         method: String,
-        /// How often.
+        /// Number of calls.
         count: u64,
     },
-    /// Each request takes this many milliseconds longer; 0 = no longer.
+    /// Delay each request by this many milliseconds; 0 ends the delay.
     LatencyMs(u64),
-    /// The base fee of the next block is this many times the newest one's and does not fall below that; 1 = it may again.
+    /// Multiply the next block's base fee by this factor and keep it as a minimum; 1 ends the
+    /// minimum.
     FeeMultiplier(u64),
-    /// Everybody sees the chain so many blocks late; 0 = no longer.
+    /// Show all clients the chain this many blocks late; 0 ends the lag.
     LagBlocks(u64),
 }
 
-/// The faults that are switched on.
+/// The active faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) drop_txs: u64,
     pub(crate) errors: HashMap<String, u64>,
     pub(crate) lost_answers: HashMap<String, u64>,
     pub(crate) latency_ms: u64,
-    /// No block has a smaller base fee than this, in wei per gas.
+    /// Minimum base fee of a block, in wei per gas.
     pub(crate) least_base_fee: Option<u64>,
     pub(crate) lag_blocks: u64,
 }
 
 impl Chain {
-    /// Switches a fault on.
+    /// Activates a fault.
     pub(crate) fn fault(&mut self, fault: Fault) {
         match fault {
             Fault::None => self.faults = Faults::default(),
@@ -74,7 +75,7 @@ fn set(counts: &mut HashMap<String, u64>, method: String, count: u64) {
     };
 }
 
-/// Uses up one of the counted faults of this method.
+/// Consumes one of the counted faults of this method.
 pub(crate) fn take(counts: &mut HashMap<String, u64>, method: &str) -> bool {
     let Some(left) = counts.get_mut(method) else { return false };
     *left -= 1;

@@ -1,4 +1,4 @@
-//! Block 0: prefunded accounts and the deterministic CREATE2 deployer that real chains have, too.
+//! Block 0: prefunded accounts and the deterministic CREATE2 deployer, which real chains have too.
 
 use alloy_consensus::Header;
 use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH, EMPTY_WITHDRAWALS};
@@ -9,7 +9,7 @@ use crate::block::{Block, extra_data, state_root};
 use crate::options::Options;
 use crate::state::{Account, Changes};
 
-/// The deterministic deployer: call it with 32 bytes of salt and the code that makes a contract.
+/// The deterministic deployer: call it with 32 bytes of salt and the creation code.
 pub const CREATE2_DEPLOYER: Address = address!("0x4e59b44847b379578588920cA78FbF26c0B4956C");
 const CREATE2_DEPLOYER_CODE: [u8; 69] = hex!(
     "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"
@@ -17,7 +17,7 @@ const CREATE2_DEPLOYER_CODE: [u8; 69] = hex!(
 /// Wei per gas of block 0.
 const INITIAL_BASE_FEE: u64 = 1_000_000_000;
 
-/// What exists in block 0.
+/// State of block 0.
 pub(crate) fn state(options: &Options) -> Changes {
     let deployer = Bytes::from_static(&CREATE2_DEPLOYER_CODE);
     let code_hash = keccak256(&deployer);

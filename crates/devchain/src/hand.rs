@@ -1,4 +1,5 @@
-//! What tests and the sandbox do to a chain without keys and without JSON: act as anybody, ask, fund, let time pass.
+//! Actions of tests and the sandbox without keys and JSON: act as any account, query, fund, advance
+//! time.
 
 use std::collections::HashMap;
 
@@ -19,62 +20,62 @@ use crate::state::Changes;
 use crate::tx::Unsigned;
 use crate::world::World;
 
-/// Most seconds that [`DevChain::let_pass`] lets pass at once: a hundred years.
+/// Maximum seconds of [`DevChain::let_pass`]: a hundred years.
 pub const LET_PASS_MAX_S: u64 = 100 * 366 * 86_400;
 
-/// What became of a transaction that was mined at once.
+/// Result of a transaction that was mined at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Hash of the transaction.
     pub hash: B256,
-    /// Its block.
+    /// Number of its block.
     pub block_number: u64,
     /// Whether it took effect.
     pub succeeded: bool,
-    /// What it used.
+    /// Gas used.
     pub gas_used: u64,
-    /// What it returned, or reverted with; for a deployment the contract's code.
+    /// Return or revert data; for a deployment the contract's code.
     pub output: Bytes,
-    /// The contract that it made.
+    /// Created contract.
     pub created: Option<Address>,
-    /// What contracts wrote.
+    /// Emitted logs.
     pub logs: Vec<Log>,
 }
 
-/// Why there is no [`Outcome`] or no answer.
+/// Reason why there is no [`Outcome`] or no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum HandFault {
-    /// It cannot be executed: the sender lacks the value, or the gas limit is wrong.
+    /// It cannot be executed: insufficient balance or an invalid gas limit.
     #[error("not executed: {0}")]
     NotExecuted(String),
     /// The contract reverted, with these bytes.
     #[error("execution reverted: {0}")]
     Reverted(Bytes),
-    /// It ran out of gas or into an invalid instruction.
+    /// Out of gas, or an invalid instruction.
     #[error("execution stopped: {0}")]
     Stopped(String),
-    /// The disk refuses.
+    /// A disk error.
     #[error(transparent)]
     Disk(#[from] DiskFault),
 }
 
 impl Unsigned {
-    /// `from` calls `to`, with no value and as much gas as a transaction may use.
+    /// `from` calls `to` without value and with the maximum gas of a transaction.
     pub fn call(from: Address, to: Address, data: impl Into<Bytes>) -> Unsigned {
         Unsigned { from, to: Some(to), data: data.into(), value: U256::ZERO, gas_limit: TX_GAS_MAX }
     }
 
-    /// `from` deploys what `init_code` makes.
+    /// `from` deploys the contract of `init_code`.
     pub fn deploy(from: Address, init_code: impl Into<Bytes>) -> Unsigned {
         Unsigned { from, to: None, data: init_code.into(), value: U256::ZERO, gas_limit: TX_GAS_MAX }
     }
 }
 
 impl DevChain {
-    /// `from` does this in a block of its own, without a signature and without paying for gas.
+    /// Executes this in a block of its own, without a signature and without gas fees.
     ///
     /// # Errors
-    /// [`HandFault::NotExecuted`]. A revert is no error: look at [`Outcome::succeeded`].
+    /// [`HandFault::NotExecuted`]. A revert is not an error: see [`Outcome::succeeded`].
     pub fn transact_as(
         &self,
         from: Address,
@@ -84,10 +85,11 @@ impl DevChain {
     ) -> Result<Outcome, HandFault> {
         let unsigned = Unsigned { from, to, data: data.into(), value, gas_limit: TX_GAS_MAX };
         let mut outcomes = self.transact_all(vec![unsigned])?;
-        outcomes.pop().ok_or_else(|| HandFault::NotExecuted("nothing came of it".to_owned()))
+        outcomes.pop().ok_or_else(|| HandFault::NotExecuted("no result".to_owned()))
     }
 
-    /// All of these in one block, in this order; all or none. Their gas limits together must fit the block's.
+    /// Executes all of these in one block, in this order; all or none. Their gas limits together
+    /// must fit into the block's.
     ///
     /// # Errors
     /// [`HandFault::NotExecuted`]
@@ -110,16 +112,16 @@ impl DevChain {
         })
     }
 
-    /// Deploys what `init_code` makes and answers where.
+    /// Deploys the contract of `init_code` and returns its address.
     ///
     /// # Errors
-    /// [`HandFault`], also where the constructor reverts.
+    /// [`HandFault`], also if the constructor reverts.
     pub fn deploy(&self, from: Address, init_code: impl Into<Bytes>) -> Result<Address, HandFault> {
         let outcome = self.transact_as(from, None, init_code, U256::ZERO)?;
         outcome.created.ok_or(HandFault::Reverted(outcome.output))
     }
 
-    /// What a call of `from` would return on the newest block. Changes nothing.
+    /// Result of a call by `from` on the newest block. Changes nothing.
     ///
     /// # Errors
     /// [`HandFault`]
@@ -148,7 +150,7 @@ impl DevChain {
         }
     }
 
-    /// Makes so many blocks of what waits.
+    /// Mines this many blocks from the pool.
     ///
     /// # Errors
     /// [`DiskFault`]
@@ -160,7 +162,7 @@ impl DevChain {
         Ok(())
     }
 
-    /// Replaces the newest blocks by others.
+    /// Replaces the newest blocks with others.
     ///
     /// # Errors
     /// [`ReorgFault`]
@@ -168,12 +170,12 @@ impl DevChain {
         self.change(|chain| chain.reorg(reorg))
     }
 
-    /// Switches a fault on or off.
+    /// Activates or ends a fault.
     pub fn fault(&self, fault: Fault) {
         self.change(|chain| chain.fault(fault));
     }
 
-    /// Takes a snapshot at once, so that the next start has little to read.
+    /// Writes a snapshot at once, which shortens the next start.
     ///
     /// # Errors
     /// [`DiskFault`]
@@ -181,12 +183,12 @@ impl DevChain {
         self.change(Chain::snapshot)
     }
 
-    /// Wei of an account.
+    /// Balance of an account in wei.
     pub fn balance(&self, account: Address) -> U256 {
         self.look(|chain| chain.balance(&account))
     }
 
-    /// Sets the wei of an account. Stays through reorganisations.
+    /// Sets the balance of an account. Survives reorganisations.
     ///
     /// # Errors
     /// [`DiskFault`]
@@ -194,12 +196,12 @@ impl DevChain {
         self.change(|chain| chain.grant(Grant { account, balance }))
     }
 
-    /// Code of a contract; empty where there is none.
+    /// Code of a contract; empty if there is none.
     pub fn code(&self, contract: Address) -> Bytes {
         self.look(|chain| chain.code(&contract))
     }
 
-    /// Transactions that an account has made: its next nonce.
+    /// Number of an account's transactions: its next nonce.
     pub fn nonce(&self, account: Address) -> u64 {
         self.look(|chain| chain.account(&account).nonce)
     }
@@ -214,7 +216,7 @@ impl DevChain {
         self.look(|chain| chain.head().header.timestamp)
     }
 
-    /// The next block is at least so many seconds younger than the newest one; [`LET_PASS_MAX_S`] at most.
+    /// Advances the next block's time by at least this many seconds; at most [`LET_PASS_MAX_S`].
     pub fn let_pass(&self, seconds: u64) {
         self.change(|chain| chain.not_before = chain.head().header.timestamp + seconds.min(LET_PASS_MAX_S));
     }

@@ -1,6 +1,7 @@
-//! The blocks that are remembered, found by number, hash and transaction.
+//! The kept blocks, by number, hash and transaction.
 //!
-//! Of the newest blocks all are kept; of older ones only those with transactions, until there are too many of these.
+//! All of the newest blocks are kept; of older ones only those with transactions, up to a total
+//! number of transactions.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,46 +9,44 @@ use alloy_primitives::B256;
 
 use crate::block::Block;
 
-/// Of this many newest blocks all are kept.
+/// Number of newest blocks that are all kept.
 pub(crate) const KEPT_BLOCKS: u64 = 4_096;
-/// Older blocks with transactions are kept until there are more transactions than this.
+/// Maximum number of kept transactions in older blocks.
 pub(crate) const KEPT_TXS: usize = 20_000;
 
-/// Where a transaction is.
+/// Position of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) number: u64,
     pub(crate) index: usize,
 }
 
-/// Remembered blocks.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// Block 0. Always there.
+    /// Block 0, always present.
     first: Block,
-    /// The others.
+    /// The other blocks.
     blocks: BTreeMap<u64, Block>,
     numbers: HashMap<B256, u64>,
     txs: HashMap<B256, Place>,
     /// Blocks below this one are kept for their transactions only.
     empties_from: u64,
-    /// No transaction of this block or a later one was forgotten.
+    /// All transactions from this block on are kept.
     complete_from: u64,
 }
 
 impl History {
-    /// One that begins with block 0, and forgot transactions of blocks below `complete_from`.
+    /// Starts with block 0, without the pruned transactions of blocks below `complete_from`.
     pub(crate) fn new(first: Block, complete_from: u64) -> History {
         let numbers = HashMap::from([(first.hash, 0)]);
         History { first, blocks: BTreeMap::new(), numbers, txs: HashMap::new(), empties_from: 1, complete_from }
     }
 
-    /// Below this block transactions and their logs may be forgotten.
+    /// Transactions and logs below this block may be pruned.
     pub(crate) fn complete_from(&self) -> u64 {
         self.complete_from
     }
 
-    /// Adds a block on top.
     pub(crate) fn push(&mut self, block: Block) {
         let number = block.number();
         self.numbers.insert(block.hash, number);
@@ -58,7 +57,7 @@ impl History {
         self.forget_old();
     }
 
-    /// Takes the newest block away; `None` = only block 0 is left.
+    /// Removes the newest block; `None` if only block 0 is left.
     pub(crate) fn pop(&mut self) -> Option<Block> {
         let (_, block) = self.blocks.pop_last()?;
         self.forget(&block);
@@ -82,13 +81,13 @@ impl History {
         Some((self.get(place.number)?, place.index))
     }
 
-    /// Those of a range that are remembered, in order. Block 0, which has no transactions, is not among them.
+    /// The kept blocks of a range, in order. Block 0, which has no transactions, is not among them.
     pub(crate) fn range(&self, from: u64, to: u64) -> impl Iterator<Item = &Block> {
         let range = (from <= to).then(|| self.blocks.range(from..=to));
         range.into_iter().flatten().map(|(_, block)| block)
     }
 
-    /// All, in order.
+    /// All blocks, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Block> {
         std::iter::once(&self.first).chain(self.blocks.values())
     }
@@ -129,7 +128,7 @@ mod tests {
     use crate::block::{Body, Receipt};
     use crate::tx::{Tx, Unsigned};
 
-    /// A block with so many transactions, all different.
+    /// A block with this many distinct transactions.
     fn block(number: u64, txs: u64) -> Block {
         let from = Address::from_word(B256::from(alloy_primitives::U256::from(number)));
         let tx = |nonce| Tx::unsigned(Unsigned::call(from, from, Vec::new()), nonce, 1);
@@ -139,12 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_transactions_are_forgotten_first_and_that_is_remembered() {
+    fn the_oldest_transactions_are_pruned_first_and_that_is_recorded() {
         let mut history = History::new(block(0, 0), 0);
         let first = block(1, 3);
         history.push(first.clone());
         history.push(block(2, KEPT_TXS as u64));
-        assert_eq!(history.complete_from(), 0, "the newest blocks are kept, however much is in them");
+        assert_eq!(history.complete_from(), 0, "the newest blocks are kept, whatever their size");
         assert!(history.tx(&first.body.txs[2].hash()).is_some());
         (3..3 + KEPT_BLOCKS).for_each(|number| history.push(block(number, 0)));
         assert_eq!(history.complete_from(), 2);
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_off_is_found_no_more() {
+    fn removed_blocks_are_not_found() {
         let (first, second) = (block(0, 0), block(1, 2));
         let mut history = History::new(first.clone(), 0);
         history.push(second.clone());

@@ -1,10 +1,11 @@
-//! The embedded chain: an EVM behind Ethereum JSON-RPC, for tests and the sandbox.
+//! The embedded chain: an EVM with Ethereum JSON-RPC, for tests and the sandbox.
 //!
-//! It is a development chain: one process makes all blocks, there is no consensus and no network. It never holds
-//! anything of value, and nothing of a production installation comes here.
+//! It is a development chain: one process makes all blocks, without consensus or network. It never
+//! holds anything of value and is not part of a production installation.
 //!
-//! [`DevChain::request`] and [`DevChain::serve_bytes`] speak JSON-RPC; [`DevChain::transact_as`] and its neighbours are for
-//! tests that want to act as anybody; [`DevChain::mine_forever`] makes blocks at an interval.
+//! [`DevChain::request`] and [`DevChain::serve_bytes`] speak JSON-RPC; [`DevChain::transact_as`]
+//! and related methods let tests act as any account; [`DevChain::mine_forever`] makes blocks at an
+//! interval.
 
 mod block;
 mod build;
@@ -60,10 +61,10 @@ struct Shared {
 }
 
 impl DevChain {
-    /// Opens a chain, or begins one.
+    /// Opens or creates a chain.
     ///
     /// # Errors
-    /// [`DiskFault`], only where there is a data directory.
+    /// [`DiskFault`], only with a data directory.
     pub fn open(options: Options) -> Result<DevChain, DiskFault> {
         let shared = Shared {
             chain: RwLock::new(Chain::open(&options)?),
@@ -75,12 +76,13 @@ impl DevChain {
         Ok(DevChain { shared: Arc::new(shared), view: View::default() })
     }
 
-    /// The same chain as a node sees it that is so many blocks late.
+    /// The same chain as seen by a node that is this many blocks late.
     pub fn lagging_view(&self, blocks: u64) -> DevChain {
         DevChain { view: View { lag: blocks, ..self.view }, ..self.clone() }
     }
 
-    /// The same chain as a node sees it that follows another branch: blocks from this height on have other hashes.
+    /// The same chain as seen by a node on another branch: blocks from this height on have other
+    /// hashes.
     pub fn disagreeing_view(&self, from_height: u64) -> DevChain {
         DevChain { view: View { other_from: Some(from_height), ..self.view }, ..self.clone() }
     }
@@ -89,7 +91,8 @@ impl DevChain {
         self.look(|chain| question(Sight::new(chain, self.view)))
     }
 
-    // What could panic, the interpreter, has run before anything is changed: the chain is whole behind a poisoned lock.
+    // The interpreter, which could panic, runs before anything changes: the chain behind a poisoned
+    // lock is intact.
     fn look<T>(&self, question: impl FnOnce(&Chain) -> T) -> T {
         question(&self.shared.chain.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -98,12 +101,11 @@ impl DevChain {
         change(&mut self.shared.chain.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Seconds since 1970.
     fn now(&self) -> u64 {
         u64::try_from(self.shared.clock.now().unix_seconds()).unwrap_or_default()
     }
 
-    /// The injected latency.
+    /// Waits for the injected latency.
     async fn delay(&self) {
         let millis = i64::try_from(self.look(|chain| chain.faults.latency_ms)).unwrap_or(i64::MAX);
         if millis > 0 {

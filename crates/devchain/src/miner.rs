@@ -1,4 +1,4 @@
-//! Blocks at an interval. Nothing runs by itself: whoever opened the chain spawns the future.
+//! Blocks at an interval. Nothing runs automatically: the owner of the chain spawns the future.
 
 use std::future::pending;
 use std::pin::pin;
@@ -10,15 +10,15 @@ use crate::disk::DiskFault;
 use crate::options::Mining;
 
 impl DevChain {
-    /// When blocks are made from now on.
+    /// Changes the mining mode.
     pub fn set_mining(&self, mining: Mining) {
         self.change(|chain| chain.mining = mining);
         self.shared.mining_changed.notify_one();
     }
 
-    /// Makes blocks at the interval that is set, until `stop` is ready. One caller at a time.
+    /// Mines blocks at the configured interval until `stop` is ready. One caller at a time.
     ///
-    /// A block is executed and written to the disk on the thread that polls this: milliseconds where little happens.
+    /// A block is executed and written to disk on the polling thread, usually within milliseconds.
     pub async fn mine_forever(&self, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let mut due: Option<Timestamp> = None;
@@ -37,14 +37,15 @@ impl DevChain {
                 () = wait => {
                     due = next;
                     if let Err(fault) = self.mine_if_at_intervals() {
-                        tracing::error!(%fault, "the embedded chain made no block");
+                        tracing::error!(%fault, "mining a block of the embedded chain failed");
                     }
                 }
             }
         }
     }
 
-    /// The mode is read under the lock that the block is made under: no block follows a change to another mode.
+    /// The mode is read under the lock that mining holds: no block follows a change to another
+    /// mode.
     fn mine_if_at_intervals(&self) -> Result<(), DiskFault> {
         let now = self.now();
         self.change(|chain| match chain.mining {
@@ -60,7 +61,7 @@ impl DevChain {
         }
     }
 
-    /// Keeps the beat; where it fell behind by more than one block, it begins anew.
+    /// Keeps the interval; restarts it after falling more than one block behind.
     fn next_due(&self, last: Option<Timestamp>, interval: Span) -> Timestamp {
         let now = self.shared.clock.now();
         last.map(|last| last + interval).filter(|next| *next + interval >= now).unwrap_or(now + interval)

@@ -1,4 +1,4 @@
-//! How a chain is set up.
+//! Options of a chain.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,51 +8,52 @@ use alloy_primitives::{Address, U256};
 use domain::ports::{Answer, Clock};
 use domain::time::Timestamp;
 
-/// When blocks are made.
+/// Mining mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mining {
-    /// With each transaction that can be executed.
+    /// A block with each executable transaction.
     Instant,
-    /// One after each interval, whether there are transactions or not. Needs [`crate::DevChain::mine_forever`].
+    /// A block per interval, with or without transactions. Needs [`crate::DevChain::mine_forever`].
     Every(Duration),
-    /// Only when told to (`dev_mine`).
+    /// Only on request (`dev_mine`).
     ByHand,
 }
 
-/// How a chain is set up. What a data directory holds already wins over `prefunded` and `genesis_time`.
+/// Options of a chain. The content of a data directory takes precedence over `prefunded` and
+/// `genesis_time`.
 #[derive(Clone)]
 pub struct Options {
     /// EIP-155 chain id.
     pub chain_id: u64,
-    /// Where the chain is kept; `None` = in memory only.
+    /// Data directory; `None` means in memory only.
     pub data_dir: Option<PathBuf>,
-    /// When blocks are made.
+    /// Mining mode.
     pub mining: Mining,
-    /// Accounts that have wei from the start.
+    /// Initial balances in wei.
     pub prefunded: Vec<(Address, U256)>,
-    /// Seconds since 1970 of block 0.
+    /// Time of block 0 in seconds since 1970.
     pub genesis_time: u64,
-    /// Most gas of a block.
+    /// Gas limit of a block.
     pub gas_limit: u64,
-    /// `safe` is this many blocks behind the newest.
+    /// Distance of `safe` from the newest block.
     pub safe_lag: u64,
-    /// `finalized` is this many blocks behind the newest.
+    /// Distance of `finalized` from the newest block.
     pub finalized_lag: u64,
-    /// Most log entries of one `eth_getLogs`.
+    /// Maximum log entries of one `eth_getLogs`.
     pub logs_max: usize,
-    /// Whether `dev_*` methods may be called over HTTP, too.
+    /// Whether `dev_*` methods are also available over HTTP.
     pub control_over_http: bool,
-    /// Gives blocks their time, and paces [`crate::DevChain::mine_forever`] and injected latency.
+    /// Clock of block times, of [`crate::DevChain::mine_forever`] and of injected latency.
     pub clock: Arc<dyn Clock>,
 }
 
 /// Gas limit of a block, as on the main network's test copies.
 const GAS_LIMIT: u64 = 60_000_000;
-/// What the well-known nodes answer at most.
+/// Limit of the common nodes.
 const LOGS_MAX: usize = 10_000;
 
 impl Options {
-    /// A chain in memory that makes a block with each transaction.
+    /// An in-memory chain that mines a block with each transaction.
     pub fn new(chain_id: u64, clock: Arc<dyn Clock>) -> Options {
         Options {
             chain_id,
@@ -69,18 +70,18 @@ impl Options {
         }
     }
 
-    /// For tests: the same, with a clock that stands still, so that blocks are exactly one second apart.
+    /// For tests: the same with a stopped clock, so that blocks are exactly one second apart.
     pub fn for_tests() -> Options {
         Options { genesis_time: STOPPED_AT_S, ..Options::new(TEST_CHAIN_ID, Arc::new(StoppedClock)) }
     }
 }
 
-/// The chain id that local development chains use.
+/// Chain id of common local development chains.
 const TEST_CHAIN_ID: u64 = 31_337;
 /// 2026-01-01.
 const STOPPED_AT_S: u64 = 1_767_225_600;
 
-/// Always the same instant; waiting until a later one never ends.
+/// Always returns the same instant; waiting until a later one never ends.
 struct StoppedClock;
 
 impl Clock for StoppedClock {

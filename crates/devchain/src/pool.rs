@@ -1,5 +1,5 @@
-//! What waits to be mined. Nonce gaps wait, too; a transaction of the same nonce replaces another only for at least 10 %
-//! more of both fees, as nodes of the main network demand it.
+//! Transactions waiting to be mined. Nonce gaps wait too; a replacement with the same nonce has to
+//! raise both fees by at least 10 %, as main network nodes require.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
@@ -12,16 +12,16 @@ use crate::exec::{FORK, TX_GAS_MAX};
 use crate::state::Account;
 use crate::tx::{Tx, TxFault};
 
-/// So many transactions wait at most.
+/// Maximum number of waiting transactions.
 const POOL_MAX: usize = 20_000;
-/// So many bytes has a transaction at most.
+/// Maximum size of a transaction in bytes.
 const TX_BYTES_MAX: usize = 128 * 1024;
-/// Code that makes a contract has at most so many bytes (EIP-3860).
+/// Maximum size of creation code in bytes (EIP-3860).
 const INIT_CODE_BYTES_MAX: usize = 49_152;
-/// A replacement offers so many hundredths of both fees of what it replaces.
+/// Minimum fees of a replacement, in percent of the replaced ones.
 const REPLACEMENT_PERCENT: u128 = 110;
 
-/// Why a transaction does not wait, in the words of the most used node.
+/// Reason for rejecting a transaction, with the messages of the most common node.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PoolFault {
     #[error(transparent)]
@@ -63,7 +63,6 @@ struct Waiting {
     arrival: u64,
 }
 
-/// The transactions that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     senders: HashMap<Address, BTreeMap<u64, Waiting>>,
@@ -72,7 +71,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Takes a transaction of the given account, in a chain whose blocks have this gas limit.
+    /// Adds a transaction of the given account, with the chain's block gas limit.
     pub(crate) fn add(&mut self, tx: Tx, account: Account, gas_limit: u64) -> Result<(), PoolFault> {
         if self.hashes.contains_key(&tx.hash()) {
             return Err(PoolFault::AlreadyKnown);
@@ -93,7 +92,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Takes back what a reorganisation threw out, unless something of the same nonce waits.
+    /// Returns a reorganised transaction to the pool, unless another with the same nonce waits.
     pub(crate) fn take_back(&mut self, tx: Tx) {
         if self.at(tx.sender(), tx.nonce()).is_none() {
             self.insert(tx);
@@ -118,14 +117,13 @@ impl Pool {
         }
     }
 
-    /// Forgets a transaction.
     pub(crate) fn remove(&mut self, tx: &Tx) {
         if self.hashes.contains_key(&tx.hash()) {
             self.remove_at(tx.sender(), tx.nonce());
         }
     }
 
-    /// Forgets what can no longer be mined because the sender is beyond it.
+    /// Removes transactions whose nonce the sender has passed.
     pub(crate) fn forget_below(&mut self, sender: Address, next_nonce: u64) {
         while let Some((&nonce, _)) = self.senders.get(&sender).and_then(|theirs| theirs.first_key_value())
             && nonce < next_nonce
@@ -139,18 +137,19 @@ impl Pool {
         self.at(*sender, *nonce)
     }
 
-    /// The next nonce of a sender, those included that wait without a gap.
+    /// Next nonce of a sender, after its waiting transactions without a gap.
     pub(crate) fn next_nonce(&self, sender: Address, next_nonce: u64) -> u64 {
         let waiting = (next_nonce..).take_while(|nonce| self.at(sender, *nonce).is_some());
         next_nonce + u64::try_from(waiting.count()).unwrap_or(u64::MAX)
     }
 
-    /// What can be mined at this base fee: best tip first, then first come, and each sender's by nonce.
+    /// Executable transactions at this base fee: highest tip first, then by arrival, and each
+    /// sender's by nonce.
     pub(crate) fn executable(&self, base_fee: u64, next_nonce: impl Fn(&Address) -> u64) -> Vec<Tx> {
         let candidate = |sender: Address, nonce: u64| {
             let waiting = self.senders.get(&sender)?.get(&nonce)?;
             let pays = waiting.tx.is_unsigned() || waiting.tx.envelope().max_fee_per_gas() >= u128::from(base_fee);
-            // The heap gives its greatest first: the highest tip, then the lowest arrival.
+            // The heap returns its greatest first: the highest tip, then the lowest arrival.
             pays.then(|| (waiting.tx.tip(base_fee), std::cmp::Reverse(waiting.arrival), sender, nonce))
         };
         let mut heads: BinaryHeap<_> =
@@ -167,7 +166,7 @@ impl Pool {
         Some(&self.senders.get(&sender)?.get(&nonce)?.tx)
     }
 
-    /// The sender can pay for all of his that wait, this one included.
+    /// The sender can pay for all of its waiting transactions, including this one.
     fn check_funds(&self, tx: &Tx, balance: U256) -> Result<(), PoolFault> {
         let cost = tx.cost();
         if cost > balance {
@@ -182,7 +181,7 @@ impl Pool {
     }
 }
 
-/// What can be said about a transaction without knowing its sender.
+/// Checks that do not depend on the sender.
 fn check_alone(tx: &Tx, gas_limit: u64) -> Result<(), PoolFault> {
     let envelope = tx.envelope();
     let (size, gas) = (envelope.encode_2718_len(), envelope.gas_limit());

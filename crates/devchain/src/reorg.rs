@@ -1,4 +1,4 @@
-//! Reorganisations: the newest blocks are taken away and others come in their place.
+//! Reorganisations: the newest blocks are replaced with others.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,49 +9,49 @@ use crate::chain::Chain;
 use crate::disk::DiskFault;
 use crate::tx::Tx;
 
-/// In which order transactions come back. A sender's own keep their order: their nonces demand it.
+/// Order of the returning transactions. A sender's own keep their order because of their nonces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As they were.
+    /// Unchanged.
     #[default]
     Same,
     /// Last first.
     Reversed,
-    /// Mixed; the same seed gives the same order.
+    /// Shuffled; the same seed yields the same order.
     Shuffled(u64),
 }
 
 /// A reorganisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reorg {
-    /// So many blocks are taken away, and as many come in their place.
+    /// Number of blocks to replace.
     pub depth: u64,
-    /// Transactions that nobody ever sees again.
+    /// Transactions to drop permanently.
     pub drop: Vec<B256>,
-    /// Whether the others are in the first new block; if not, they wait to be mined again.
+    /// Whether the others are in the first new block; otherwise they wait in the pool.
     pub reinclude: bool,
-    /// In which order.
+    /// Their order.
     pub order: Order,
 }
 
-/// Why there was no reorganisation.
+/// Reason why the reorganisation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReorgFault {
-    /// So many blocks cannot be undone.
+    /// That many blocks cannot be undone.
     #[error("cannot undo {depth} blocks, at most {most}")]
     TooDeep {
-        /// What was asked for.
+        /// Requested depth.
         depth: u64,
-        /// What could be done.
+        /// Maximum depth.
         most: u64,
     },
-    /// The disk refuses.
+    /// A disk error.
     #[error(transparent)]
     Disk(#[from] DiskFault),
 }
 
 impl Chain {
-    /// Replaces the newest blocks by as many others, with the same times.
+    /// Replaces the newest blocks with as many others at the same times.
     pub(crate) fn reorg(&mut self, reorg: &Reorg) -> Result<(), ReorgFault> {
         let head = self.head().number();
         let most = head.min(self.undos.len() as u64);
@@ -92,7 +92,7 @@ fn arrange(txs: &mut [Tx], order: Order) {
         of_sender.entry(tx.sender()).or_default().push(tx.clone());
     }
     for theirs in of_sender.values_mut() {
-        // Taken from the end below.
+        // Consumed from the end below.
         theirs.sort_by_key(|tx| std::cmp::Reverse(tx.nonce()));
     }
     for tx in txs.iter_mut() {
@@ -102,7 +102,8 @@ fn arrange(txs: &mut [Tx], order: Order) {
     }
 }
 
-/// Fisher–Yates with a linear congruential generator: good enough to be another order, and the same on every machine.
+/// Fisher–Yates with a linear congruential generator: a different order that is the same on every
+/// machine.
 fn shuffle(txs: &mut [Tx], seed: u64) {
     let mut state = seed;
     for last in (1..txs.len()).rev() {

@@ -1,4 +1,5 @@
-//! How somebody sees the chain: as it is, some blocks late, or with other hashes from some height on.
+//! A client's view of the chain: complete, some blocks late, or with other hashes from some height
+//! on.
 
 use alloy_primitives::B256;
 
@@ -7,16 +8,16 @@ use crate::chain::Chain;
 use crate::tx::Tx;
 use crate::world::World;
 
-/// What a handle's view adds to the truth.
+/// Deviations of a handle's view from the chain.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct View {
-    /// Newest blocks that are not seen.
+    /// Number of newest blocks that are hidden.
     pub(crate) lag: u64,
     /// Blocks from this height on have other hashes.
     pub(crate) other_from: Option<u64>,
 }
 
-/// A chain, seen through a view.
+/// A chain seen through a view.
 #[derive(Clone, Copy)]
 pub(crate) struct Sight<'a> {
     pub(crate) chain: &'a Chain,
@@ -40,7 +41,7 @@ impl<'a> Sight<'a> {
         self.head_number().saturating_sub(self.chain.finalized_lag)
     }
 
-    /// The newest block that is seen. Where that one is forgotten already, the newest of all.
+    /// The newest visible block. If that is already pruned, the newest of all.
     pub(crate) fn head(&self) -> &'a Block {
         self.block(self.head_number()).unwrap_or_else(|| self.chain.head())
     }
@@ -55,23 +56,23 @@ impl<'a> Sight<'a> {
         same.or_else(other).filter(|block| block.number() <= self.head_number())
     }
 
-    /// A mined transaction: its block, and its place there.
+    /// A mined transaction: its block, and its position there.
     pub(crate) fn tx(&self, hash: &B256) -> Option<(&'a Block, usize)> {
         self.chain.history.tx(hash).filter(|(block, _)| block.number() <= self.head_number())
     }
 
-    /// A transaction that is known and not seen in a block.
+    /// A known transaction without a visible block.
     pub(crate) fn waiting(&self, hash: &B256) -> Option<&'a Tx> {
         let unseen = || self.chain.history.tx(hash).and_then(|(block, index)| block.body.txs.get(index));
         self.chain.pool.get(hash).or_else(unseen)
     }
 
-    /// The hash of a block as it is seen.
+    /// Hash of a block in this view.
     pub(crate) fn hash(&self, block: &Block) -> B256 {
         if self.is_other(block.number()) { disguised(block.hash) } else { block.hash }
     }
 
-    /// The hash of a block's parent as it is seen.
+    /// Parent hash of a block in this view.
     pub(crate) fn parent_hash(&self, block: &Block) -> B256 {
         let real = block.header.parent_hash;
         if block.number().checked_sub(1).is_some_and(|parent| self.is_other(parent)) { disguised(real) } else { real }
@@ -81,14 +82,14 @@ impl<'a> Sight<'a> {
         self.view.other_from.is_some_and(|from| number >= from)
     }
 
-    /// Asks the state as it was after a block; `None` = too long ago.
+    /// Queries the state after a block; `None` if it is too old.
     pub(crate) fn ask<T>(&self, number: u64, question: impl FnOnce(&mut World<'_>) -> T) -> Option<T> {
         let ancestors = |number| self.block(number).map_or(B256::ZERO, |block| self.hash(block));
         self.chain.world_at(number, &ancestors).map(|mut world| question(&mut world))
     }
 }
 
-/// Another hash, and back.
+/// Maps to another hash, and back.
 fn disguised(hash: B256) -> B256 {
     hash ^ B256::repeat_byte(0xa5)
 }

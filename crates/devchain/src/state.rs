@@ -1,6 +1,6 @@
-//! Accounts, storage and code, and changes of them that can be undone.
+//! Accounts, storage and code, with changes that can be undone.
 //!
-//! Nothing here executes anything, and nothing knows of blocks.
+//! Executes nothing and is independent of blocks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use alloy_primitives::{Address, B256, Bytes, KECCAK256_EMPTY, U256, keccak256};
 use alloy_rlp::{BufMut, Decodable, Encodable, RlpDecodable, RlpEncodable};
 use revm::bytecode::Bytecode;
 
-/// What an account is, apart from its storage. One that is empty (EIP-161) does not exist.
+/// An account without its storage. An empty one (EIP-161) does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, RlpEncodable, RlpDecodable)]
 pub(crate) struct Account {
     pub(crate) nonce: u64,
@@ -19,23 +19,23 @@ pub(crate) struct Account {
 impl Account {
     pub(crate) const NONE: Account = Account { nonce: 0, balance: U256::ZERO, code_hash: KECCAK256_EMPTY };
 
-    /// `None` where it is empty.
+    /// `None` if it is empty.
     pub(crate) fn if_any(self) -> Option<Account> {
         (self != Account::NONE).then_some(self)
     }
 }
 
-/// The place of a storage slot: whose, and which.
+/// A storage slot: account and key.
 pub(crate) type Slot = (Address, U256);
 
-/// New values. As an undo: the values from before.
+/// New values, or the previous ones in undo data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// `None` = the account does not exist.
+    /// `None` means that the account does not exist.
     pub(crate) accounts: BTreeMap<Address, Option<Account>>,
-    /// Zero = the slot is empty.
+    /// Zero means that the slot is empty.
     pub(crate) slots: BTreeMap<Slot, U256>,
-    /// Code that was not known before. Code is never taken away again: it is found by its hash.
+    /// New code. Code is never removed: it is found by its hash.
     pub(crate) codes: BTreeMap<B256, Bytes>,
 }
 
@@ -44,7 +44,8 @@ impl Changes {
         self.accounts.is_empty() && self.slots.is_empty() && self.codes.is_empty()
     }
 
-    /// Adds the other's values; where both have one, the other's wins. Undos are merged from the newest to the oldest.
+    /// Merges the other's values, which take precedence. Undo data is merged from the newest to the
+    /// oldest.
     pub(crate) fn overwrite_with(&mut self, other: &Changes) {
         self.accounts.extend(other.accounts.iter().map(|(address, account)| (*address, *account)));
         self.slots.extend(other.slots.iter().map(|(slot, value)| (*slot, *value)));
@@ -100,7 +101,7 @@ impl Decodable for Changes {
     }
 }
 
-/// What all accounts are after the newest block.
+/// All accounts after the newest block.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     accounts: HashMap<Address, Account>,
@@ -121,7 +122,7 @@ impl State {
         self.codes.get(hash)
     }
 
-    /// Takes the new values over and answers with the old ones.
+    /// Applies the new values and returns the old ones.
     pub(crate) fn apply(&mut self, changes: &Changes) -> Changes {
         let mut undo = Changes::default();
         for (address, account) in &changes.accounts {
@@ -141,7 +142,7 @@ impl State {
         undo
     }
 
-    /// Everything, as one change of nothing.
+    /// The whole state as one change of an empty state.
     pub(crate) fn dump(&self) -> Changes {
         Changes {
             accounts: self.accounts.iter().map(|(address, account)| (*address, Some(*account))).collect(),
@@ -151,7 +152,7 @@ impl State {
     }
 }
 
-/// Code in the form that is executed. Code of a kind that is unknown to the interpreter is executed as it stands.
+/// Code in executable form. Code of a kind unknown to the interpreter is executed unchanged.
 pub(crate) fn bytecode(code: &Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code.clone()))
 }

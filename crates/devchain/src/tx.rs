@@ -1,6 +1,7 @@
-//! A transaction with its sender: recovered from the signature, or set by a test that acts as somebody.
+//! A transaction with its sender: recovered from the signature, or set by a test that acts as an
+//! account.
 //!
-//! Blob transactions are not taken: the chain has no blobs.
+//! Blob transactions are rejected: the chain has no blobs.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ struct Parts {
     unsigned: bool,
 }
 
-/// Why bytes are no transaction of this chain.
+/// Reason why bytes are not a transaction of this chain.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TxFault {
     #[error("failed to decode signed transaction: {0}")]
@@ -37,23 +38,23 @@ pub(crate) enum TxFault {
     Signature(String),
 }
 
-/// What somebody is to do without having signed it. Pays no gas fees.
+/// An unsigned action of an account. Pays no gas fees.
 #[derive(Clone, Debug)]
 pub struct Unsigned {
-    /// Who acts.
+    /// Acting account.
     pub from: Address,
-    /// With whom; `None` deploys `data`.
+    /// Called account; `None` deploys `data`.
     pub to: Option<Address>,
-    /// Call data, or the code that makes a contract.
+    /// Call data, or creation code.
     pub data: Bytes,
-    /// Wei that go along.
+    /// Value in wei.
     pub value: U256,
-    /// Most gas that it may use.
+    /// Gas limit.
     pub gas_limit: u64,
 }
 
 impl Tx {
-    /// Reads EIP-2718 bytes and recovers the sender.
+    /// Parses EIP-2718 bytes and recovers the sender.
     pub(crate) fn decode(raw: &[u8], chain_id: u64) -> Result<Tx, TxFault> {
         let envelope = TxEnvelope::decode_2718_exact(raw).map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
         if matches!(envelope, TxEnvelope::Eip4844(_)) {
@@ -68,13 +69,13 @@ impl Tx {
         Ok(Tx(Arc::new(Parts { envelope, sender, unsigned: false })))
     }
 
-    /// Reads what [`Tx::encoded`] wrote; the sender is taken as it was stored.
+    /// Parses the output of [`Tx::encoded`] with the stored sender.
     pub(crate) fn restore(raw: &[u8], sender: Address, unsigned: bool) -> Result<Tx, TxFault> {
         let envelope = TxEnvelope::decode_2718_exact(raw).map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
         Ok(Tx(Arc::new(Parts { envelope, sender, unsigned })))
     }
 
-    /// One that nobody signed. Its signature says who acts, so that its hash is its own.
+    /// An unsigned transaction. Its signature encodes the sender, so that its hash is unique.
     pub(crate) fn unsigned(call: Unsigned, nonce: u64, chain_id: u64) -> Tx {
         let signature = Signature::new(U256::from_be_slice(call.from.as_slice()), U256::ONE, false);
         let tx = TxEip1559 {
@@ -111,7 +112,7 @@ impl Tx {
         self.0.unsigned
     }
 
-    /// The contract that it makes, if it is not reverted.
+    /// The contract that it creates if it does not revert.
     pub(crate) fn created(&self) -> Option<Address> {
         self.0.envelope.kind().is_create().then(|| self.0.sender.create(self.nonce()))
     }
@@ -121,13 +122,13 @@ impl Tx {
         self.0.envelope.encoded_2718()
     }
 
-    /// Most wei that it can cost its sender.
+    /// Maximum cost for the sender in wei.
     pub(crate) fn cost(&self) -> U256 {
         let gas = U256::from(self.0.envelope.gas_limit()) * U256::from(self.0.envelope.max_fee_per_gas());
         gas.saturating_add(self.0.envelope.value())
     }
 
-    /// Wei for each unit of gas in a block of this base fee.
+    /// Wei per gas in a block with this base fee.
     pub(crate) fn gas_price(&self, base_fee: u64) -> u128 {
         if self.0.unsigned { 0 } else { self.0.envelope.effective_gas_price(Some(base_fee)) }
     }

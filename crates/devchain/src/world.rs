@@ -1,5 +1,5 @@
-//! State as the interpreter sees it: the newest state under a layer of changes. The layer holds what transactions of a
-//! block did so far, or, turned backwards, what the state was at an earlier block.
+//! The state as seen by the interpreter: the newest state below a layer of changes. The layer holds
+//! the effects of a block's previous transactions, or the undo data of an earlier block.
 
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ use crate::state::{Account, Changes, State, bytecode};
 /// Answers BLOCKHASH.
 pub(crate) type Ancestors<'a> = &'a dyn Fn(u64) -> B256;
 
-/// A state that can be read and, in its upper layer, changed.
+/// A readable state that can be changed in its upper layer.
 pub(crate) struct World<'a> {
     state: &'a State,
     ancestors: Ancestors<'a>,
@@ -41,13 +41,14 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Keeps what a transaction did.
+    /// Keeps the effects of a transaction.
     pub(crate) fn commit(&mut self, changed: EvmState) {
         for (address, account) in changed {
             if !account.is_touched() {
                 continue;
             }
-            // Only what a transaction created itself can be destroyed (EIP-6780): there is no older storage to clear.
+            // Only an account created in the same transaction can be destroyed (EIP-6780): there is
+            // no older storage to clear.
             let is_gone = account.is_selfdestructed();
             let now =
                 Account { nonce: account.info.nonce, balance: account.info.balance, code_hash: account.info.code_hash };

@@ -1,4 +1,5 @@
-//! Four eyes: what takes two people, and how far a proposal is (`decisions.md`, "Four eyes").
+//! Four-eyes approvals: which actions need a second user, and the states of a proposal
+//! (`decisions.md`, "Four eyes").
 
 use std::collections::BTreeMap;
 
@@ -12,112 +13,113 @@ use crate::time::{Span, Timestamp};
 use crate::user::{Role, Scope};
 use crate::wallet::BlacklistOrder;
 
-/// How long a proposal waits before it is void.
+/// Time after which an undecided proposal expires.
 pub const APPROVAL_LIFETIME: Span = Span::days(7);
 
-/// Something that one person proposes and another one approves.
+/// Action that one user proposes and another approves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// A blocked wallet goes on.
+    /// Unblock a wallet.
     UnblockWallet {
-        /// Which.
+        /// Wallet to unblock.
         wallet: WalletId,
-        /// The block that was looked at: when it began.
+        /// Start of the block that the maker reviewed.
         blocked_at: Timestamp,
-        /// What the bank is told.
+        /// Reason to report to the bank.
         reason: Option<String>,
     },
-    /// A regulator's order is passed on.
+    /// Forward a regulator's blacklist order.
     BlacklistWallet {
-        /// Which.
+        /// Wallet to blacklist.
         wallet: WalletId,
-        /// The order.
+        /// The regulator's order.
         order: BlacklistOrder,
     },
-    /// A reviewed deposit of more than the tenant's limit is released.
+    /// Release a reviewed deposit above the tenant's limit.
     ReleaseDeposit {
-        /// Which.
+        /// Deposit to release.
         deposit: DepositId,
-        /// The review that was looked at: since when it waits for a person.
+        /// Start of the review that the maker looked at.
         waits_since: Timestamp,
     },
-    /// A deposit's legal hold is lifted.
+    /// Lift a deposit's legal hold.
     LiftHold {
-        /// Which.
+        /// Deposit on hold.
         deposit: DepositId,
-        /// The hold that was looked at: since when the deposit is in its state.
+        /// Start of the hold that the maker reviewed.
         held_since: Timestamp,
     },
-    /// What became of a payment that nobody knew about.
+    /// Record the outcome of a payment whose outcome is unknown.
     ResolvePayment {
-        /// Which.
+        /// Payment to resolve.
         payment: PaymentId,
-        /// The attempt that was looked at.
+        /// Unresolved attempt that the maker reviewed.
         doubt: Doubt,
-        /// What became of it.
+        /// Outcome that the maker established.
         became: Finding,
     },
-    /// What became of the pay-out of an exchange order that nobody knew about.
+    /// Record the outcome of an exchange order's payout whose outcome is unknown.
     ResolveOrder {
-        /// Which.
+        /// Exchange order to resolve.
         order: ExchangeId,
-        /// The attempt that was looked at.
+        /// Unresolved attempt that the maker reviewed.
         doubt: Doubt,
-        /// What became of it.
+        /// Outcome that the maker established.
         became: RailStatus,
     },
-    /// What the tenant pays and earns.
+    /// Set the tenant's fee, margins and spread.
     SetPricing(Pricing),
-    /// What the tenant may do, and up to which limits.
+    /// Set the tenant's permissions and limits.
     SetPolicy {
-        /// Number of the policy that was looked at.
+        /// Policy version that the maker reviewed.
         version: u32,
-        /// What it is to say, in the form in which fields are shown.
+        /// New field values, in display format.
         values: BTreeMap<Field, String>,
     },
-    /// Webhooks go elsewhere.
+    /// Change the webhook URL.
     SetWebhookUrl {
-        /// Where to.
+        /// New URL.
         url: String,
     },
-    /// The payment service's events go to the tenant's receiver too, or not any more.
+    /// Switch delivery of the payment service's events to the tenant's webhook endpoint on or off.
     SetPaymentWebhooks {
-        /// Whether they do.
+        /// Whether payment events are delivered.
         on: bool,
     },
-    /// A coin moves again whose issuer has changed its contract's code. About the whole installation.
+    /// Resume transfers of a token whose issuer changed the contract's code. Applies to the whole
+    /// installation.
     AcceptCoinCode {
-        /// Which.
+        /// Token whose contract changed.
         coin: StableCoin,
-        /// The block of the change that was looked at.
+        /// Block number of the change that the maker reviewed.
         at_block: u64,
     },
-    /// Somebody may do something else from now on.
+    /// Change a user's roles and scope.
     SetUserAccess {
-        /// Who.
+        /// User to change.
         user: UserId,
-        /// What he may do.
+        /// New roles.
         roles: Vec<Role>,
-        /// About whose affairs.
+        /// Tenants that the user may act for.
         scope: Scope,
     },
 }
 
-/// What a tenant pays and earns, in basis points.
+/// Fee, margins and spread of a tenant, in basis points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pricing {
-    /// Our fee on payments.
+    /// Corridor's fee on payments.
     pub premium_bps: u32,
-    /// The tenant's own margin in its rates.
+    /// Tenant's own margin on exchange rates.
     pub margin_bps: u32,
-    /// The same where it differs by country.
+    /// Margin by country, where it differs from `margin_bps`.
     pub margin_bps_by_country: BTreeMap<Country, u32>,
-    /// Our share of an exchange of coins.
+    /// Corridor's spread on stablecoin exchanges.
     pub spread_bps: u32,
 }
 
 impl Deed {
-    /// The kind as it is stored and shown.
+    /// Stored and displayed name of the kind.
     pub const fn kind(&self) -> &'static str {
         match self {
             Deed::UnblockWallet { .. } => "wallet.unblock",
@@ -135,8 +137,8 @@ impl Deed {
         }
     }
 
-    /// What it is about: an id, or a word where there is only one of its kind. Of one kind and subject only one proposal
-    /// waits at a time.
+    /// What the action applies to: an id, or a fixed word where only one exists. At most one
+    /// proposal of a kind is open per subject.
     pub fn subject(&self) -> String {
         match self {
             Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => wallet.to_string(),
@@ -151,7 +153,7 @@ impl Deed {
         }
     }
 
-    /// What is to be done, for people.
+    /// Title of the action, for display.
     pub const fn title(&self) -> &'static str {
         match self {
             Deed::UnblockWallet { .. } => "Unblock a wallet",
@@ -159,22 +161,22 @@ impl Deed {
             Deed::ReleaseDeposit { .. } => "Release a reviewed deposit",
             Deed::LiftHold { .. } => "Lift a legal hold",
             Deed::ResolvePayment { .. } => "Resolve an unknown payment",
-            Deed::ResolveOrder { .. } => "Resolve an unknown pay-out",
+            Deed::ResolveOrder { .. } => "Resolve an unknown payout",
             Deed::SetPricing(_) => "Change fee, margin or spread",
             Deed::SetPolicy { .. } => "Change the tenant's policy",
-            Deed::SetWebhookUrl { .. } => "Send webhooks elsewhere",
+            Deed::SetWebhookUrl { .. } => "Change the webhook URL",
             Deed::SetPaymentWebhooks { .. } => "Send payment events as webhooks",
-            Deed::AcceptCoinCode { .. } => "Accept a coin's new code",
-            Deed::SetUserAccess { .. } => "Change what a user may do",
+            Deed::AcceptCoinCode { .. } => "Accept a token's new contract code",
+            Deed::SetUserAccess { .. } => "Change a user's access",
         }
     }
 
-    /// Whether it is about what this person may do: nobody decides about himself.
+    /// Whether the action changes this user's own access, which they may not decide on.
     pub fn is_about_user(&self, id: UserId) -> bool {
         matches!(self, Deed::SetUserAccess { user, .. } if *user == id)
     }
 
-    /// Whoever has one of these roles may approve it, beside approvers.
+    /// Roles that may approve the action, in addition to approvers.
     pub const fn checkers(&self) -> &'static [Role] {
         match self {
             Deed::UnblockWallet { .. }
@@ -193,36 +195,36 @@ impl Deed {
     }
 }
 
-/// One line of what a proposal changes.
+/// One line of a proposal's changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What.
+    /// Name of the changed value.
     pub what: String,
-    /// What it is when it is proposed; "" = nothing.
+    /// Value at the time of the proposal; empty means unset.
     pub before: String,
-    /// What it will be.
+    /// Value after the change.
     pub after: String,
 }
 
-/// How far a proposal is.
+/// State of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
-    /// Somebody else has to decide.
+    /// Waits for another user's decision.
     Waiting,
-    /// Approved, and being carried out.
+    /// Approved; execution is in progress.
     Approved,
-    /// Carried out.
+    /// Executed.
     Done,
-    /// Approved, but the rules or the state of things spoke against it when it was to be carried out.
+    /// Approved, but a rule or a changed state prevented its execution.
     Failed,
-    /// Somebody else said no.
+    /// Rejected by another user.
     Rejected,
-    /// Its maker took it back.
+    /// Withdrawn by its maker.
     Withdrawn,
 }
 
 impl ApprovalState {
-    /// Every state.
+    /// All states.
     pub const ALL: [ApprovalState; 6] = [
         ApprovalState::Waiting,
         ApprovalState::Approved,
@@ -232,7 +234,7 @@ impl ApprovalState {
         ApprovalState::Withdrawn,
     ];
 
-    /// The state as it is stored and shown.
+    /// Stored and displayed name of the state.
     pub const fn name(self) -> &'static str {
         match self {
             ApprovalState::Waiting => "waiting",
@@ -244,55 +246,56 @@ impl ApprovalState {
         }
     }
 
-    /// Reads [`ApprovalState::name`].
+    /// Parses [`ApprovalState::name`].
     pub fn parse(text: &str) -> Option<ApprovalState> {
         ApprovalState::ALL.into_iter().find(|state| state.name() == text)
     }
 }
 
-/// Somebody who proposed or decided.
+/// User who proposed or decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Who.
+    /// The user's id.
     pub id: UserId,
-    /// His login name then.
+    /// Login name at that time.
     pub login: String,
 }
 
-/// A proposal and what became of it.
+/// A proposal and its decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// Its id.
+    /// Id of the proposal.
     pub id: ApprovalId,
-    /// Whose affairs it is about; `None` = the whole installation.
+    /// Tenant that the proposal concerns; `None` means the whole installation.
     pub tenant: Option<TenantId>,
-    /// What is to be done.
+    /// Proposed action.
     pub deed: Deed,
-    /// What that changes, as it was when it was proposed.
+    /// Changes that the action makes, as of the proposal.
     pub changes: Vec<Change>,
-    /// Who proposed it.
+    /// User who made the proposal.
     pub maker: Person,
-    /// Why.
+    /// The maker's reason.
     pub why: String,
-    /// When.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it is void if nobody has decided.
+    /// Time at which the proposal expires if it is still undecided.
     pub expires_at: Timestamp,
-    /// How far it is.
+    /// Current state.
     pub state: ApprovalState,
-    /// Who decided, and when: somebody else.
+    /// The user who decided, never the maker, and the time of the decision.
     pub decided: Option<(Person, Timestamp)>,
-    /// What was said to the decision, or what came of carrying it out.
+    /// Comment on the decision, or the result of the execution.
     pub outcome: String,
 }
 
 impl Approval {
-    /// The request that the audit log names where something was done for it. No request from outside has such an id.
+    /// Request id that the audit log records for the execution. Requests from outside never have
+    /// it.
     pub fn request_id(&self) -> String {
         format!("approval:{}", self.id)
     }
 
-    /// Whether somebody can still decide at `now`.
+    /// Whether the proposal can still be decided at `now`.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == ApprovalState::Waiting && now < self.expires_at
     }

@@ -1,7 +1,8 @@
-//! One try to pay a payment out over one rail, and what a rail's reports make of it.
+//! One attempt to pay a payment out over one rail, and how the rail's reports change it.
 //!
-//! `sending → accepted → settled | failed | returned | cancelled`, `sending → refused`, `sending → indeterminate → …`.
-//! A payment has at most one attempt that is not `refused`: only after a definite refusal may another rail be tried.
+//! `sending → accepted → settled | failed | returned | cancelled`, `sending → refused`,
+//! `sending → indeterminate → …`. A payment has at most one attempt that is not `refused`: only a
+//! definite refusal permits an attempt over another rail.
 
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::ledger::{AccountCode, Transfer, TransferKind};
@@ -15,29 +16,29 @@ use crate::time::Timestamp;
 /// Reason code of an attempt whose message certainly never left this machine.
 pub const NOT_SENT: &str = "NOT_SENT";
 
-/// Where an attempt is.
+/// State of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptState {
-    /// Saved, about to be sent or sent without an answer yet.
+    /// Saved; about to be sent, or sent and not answered yet.
     Sending,
-    /// It may or may not have arrived.
+    /// Outcome unknown: the message may or may not have arrived.
     Indeterminate,
     /// The rail accepted it.
     Accepted,
-    /// The rail refused it before accepting: certainly not paid.
+    /// The rail refused it before acceptance: certainly not paid.
     Refused,
     /// Paid.
     Settled,
     /// Accepted, then definitely not paid.
     Failed,
-    /// Paid, and came back.
+    /// Paid, then returned.
     Returned,
     /// Cancelled and refunded at the rail.
     Cancelled,
 }
 
 impl AttemptState {
-    /// Every state.
+    /// All states.
     pub const ALL: [AttemptState; 8] = [
         AttemptState::Sending,
         AttemptState::Indeterminate,
@@ -49,7 +50,7 @@ impl AttemptState {
         AttemptState::Cancelled,
     ];
 
-    /// The name in the store.
+    /// Stored name.
     pub const fn name(self) -> &'static str {
         match self {
             AttemptState::Sending => "sending",
@@ -63,65 +64,66 @@ impl AttemptState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the stored name.
     pub fn parse(name: &str) -> Option<AttemptState> {
         AttemptState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// An attempt.
+/// One attempt to pay out a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Its id: InstrId and UETR. A payment's first attempt has the payment's UUID.
+    /// Id, sent as InstrId and UETR. A payment's first attempt has the payment's UUID.
     pub id: AttemptId,
-    /// Whose.
+    /// Tenant of the payment.
     pub tenant: TenantId,
-    /// The payment that it is to pay out.
+    /// Payment to pay out.
     pub payment: PaymentId,
-    /// 1 for the first.
+    /// Sequence number within the payment, from 1.
     pub number: i32,
-    /// The rail.
+    /// Rail that the attempt uses.
     pub rail: RailId,
-    /// Where it is.
+    /// Current state.
     pub state: AttemptState,
-    /// What is to be paid out.
+    /// Amount to pay out.
     pub amount: Money,
-    /// What the rail's bank charged for it beside the rail's own price, booked as rail cost: minor units of `amount`'s
-    /// currency.
+    /// Fees of the rail's bank beyond the rail's price, booked as rail cost: minor units of
+    /// `amount`'s currency.
     pub charges: i64,
-    /// Whose limits it counts against; `None` where the rail has none.
+    /// Sender whose limits the attempt counts against; `None` where the rail has none.
     pub sender: Option<Sender>,
-    /// When it began.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
     /// The rail's reason code.
     pub reason: Option<String>,
-    /// The rail's words.
+    /// The rail's free-text explanation.
     pub info: Option<String>,
     /// The bank's reference.
     pub bank_reference: Option<String>,
-    /// Which message brought it here.
+    /// Message that caused the current state.
     pub source: Option<String>,
 }
 
-/// An attempt of which nobody knows what became, as people look at it: the same attempt may be in doubt more than once.
+/// An attempt with an unknown outcome, as a reviewer sees it. One attempt may become unresolved
+/// more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Doubt {
     /// The newest attempt.
     pub attempt: AttemptId,
-    /// Since when it is in doubt.
+    /// Start of the unresolved period.
     pub since: Timestamp,
 }
 
-/// What a rail's status means for an attempt.
+/// Effect of a rail's status on an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It moves, and its payment is told.
+    /// The attempt changes state, and its payment receives the trigger.
     Moves(AttemptState, Trigger),
-    /// It says what is known already.
+    /// The status repeats what is known.
     Known,
-    /// It contradicts what is known: nothing changes, a person looks.
+    /// The status contradicts what is known: nothing changes, and a reviewer decides.
     Contradicts,
 }
 
@@ -160,7 +162,8 @@ impl AttemptState {
         }
     }
 
-    /// What a refusal as a duplicate makes of it: the bank has the instruction, and what became of that is not said.
+    /// Effect of a refusal as a duplicate: the bank has the instruction, but its outcome is
+    /// unknown.
     pub const fn on_duplicate(self) -> Outcome {
         use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
         match self {
@@ -170,29 +173,30 @@ impl AttemptState {
         }
     }
 
-    /// Whether this attempt certainly paid nothing and never will, so that another may be made.
+    /// Whether the attempt certainly paid nothing and never will, so that another may follow.
     pub const fn is_refused(self) -> bool {
         matches!(self, AttemptState::Refused)
     }
 }
 
-/// What a report says about an attempt, before anything is changed.
+/// Effect of a report on an attempt, before anything changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It moves, and its payment is told; with what the bank kept or took for itself, where it did.
+    /// The attempt changes state, and its payment receives the trigger, with the bank's fee if it
+    /// took one.
     Moves(AttemptState, Trigger, Option<Money>),
-    /// It says what is known already; but for what the bank took for itself, where that is news.
+    /// The status repeats what is known. Carries the bank's fee if it is new.
     Known(Option<Money>),
-    /// It cannot be right: nothing changes, a person looks.
+    /// The report cannot be correct: nothing changes, and a reviewer decides.
     Contradicts(String),
 }
 
 impl Attempt {
-    /// Begins an attempt at paying `amount` out over a rail, which may count it for a sender. It is saved as `sending`
-    /// before a byte leaves.
+    /// Begins an attempt to pay out `amount` over a rail, counted towards the sender's limits if
+    /// any. It is saved as `sending` before a byte leaves.
     ///
     /// # Errors
-    /// The attempt that may have paid and so stands in the way.
+    /// The attempt that may have paid and therefore prevents another.
     pub fn begin(
         tenant: TenantId,
         payment: PaymentId,
@@ -223,7 +227,8 @@ impl Attempt {
         })
     }
 
-    /// What a report says about it. One over another amount than its own, which no charges explain, cannot be right.
+    /// Evaluates a report. An amount that differs from the attempt's, and that no charges explain,
+    /// is a contradiction.
     pub fn hear(&self, report: &RailReport, rail: Option<&RailConfig>) -> Heard {
         let charge = match self.charge(report) {
             Ok(charge) => charge,
@@ -234,25 +239,26 @@ impl Attempt {
         match outcome {
             Outcome::Moves(state, trigger) => Heard::Moves(state, trigger, charge),
             Outcome::Known => {
-                // A status came first, the booking with the charges follows.
+                // The status arrived first; the booking with the charges follows.
                 let is_news = self.state == AttemptState::Settled && self.charges == 0;
                 Heard::Known(charge.filter(|_| is_news && report.status == RailStatus::Settled))
             }
             Outcome::Contradicts => {
                 let code = report.reason.as_ref().filter(|_| repeats);
-                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank has it already)"));
+                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank already has it)"));
                 let (source, status, state) = (&report.source, &report.status, self.state);
-                Heard::Contradicts(format!("{source} reports {status:?}{code} of an attempt that is {state:?}"))
+                Heard::Contradicts(format!("{source} reports {status:?}{code} for an attempt in state {state:?}"))
             }
         }
     }
 
-    /// What the bank took on top of a payout, or kept of one that came back: the difference between the reported amount
-    /// and the attempt's, where the reported charges are exactly that.
+    /// Fee that the bank added to a payout or deducted from a return: the difference between the
+    /// reported amount and the attempt's, if it equals the reported charges.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
         let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else { return Ok(None) };
-        let wrong =
-            |why: &str| Err(format!("{} reports {amount}, the attempt is over {}{why}", report.source, self.amount));
+        let wrong = |why: &str| {
+            Err(format!("{} reports {amount}, the attempt's amount is {}{why}", report.source, self.amount))
+        };
         if amount.currency != self.amount.currency {
             return wrong("");
         }
@@ -268,19 +274,20 @@ impl Attempt {
         }
     }
 
-    /// Whether the bank's last word about it was that it has the instruction already: to send it again is of no use.
+    /// Whether the bank last reported that it already has the instruction, so that sending it again
+    /// is useless.
     pub fn is_at_the_bank(&self, rail: Option<&RailConfig>) -> bool {
         self.state == AttemptState::Indeterminate
             && self.reason.as_deref().is_some_and(|reason| rail::is_duplicate(reason, rail))
     }
 
-    /// What the newest report says replaces what earlier ones said, so that no payment ends with the words of a
-    /// time-out that it got over; only a reference, once known, stays.
+    /// The newest report replaces the details of earlier ones, so that no payment ends with the
+    /// explanation of a timeout that it survived. Only a known reference stays.
     pub fn note(&mut self, state: AttemptState, report: &RailReport, now: Timestamp) {
         self.state = state;
         self.state_at = now;
         self.source = Some(report.source.clone());
-        // The code that decides stands for all.
+        // The deciding code stands for all.
         let mut codes = report.reason.iter().chain(&report.further_reasons);
         let decides = codes.find(|code| rail::is_duplicate(code, None));
         self.reason = decides.or(report.reason.as_ref()).cloned();
@@ -288,7 +295,7 @@ impl Attempt {
         self.bank_reference = report.bank_reference.clone().or(self.bank_reference.take());
     }
 
-    /// Books what the bank took for itself: it has left our account there.
+    /// Books the bank's fee, which has left our account there.
     pub fn book_charges(&mut self, charge: Money, cx: &mut Cx<'_>) -> Transfer {
         self.charges = self.charges.saturating_add(charge.minor);
         let id = cx.transfer_id();
@@ -307,7 +314,8 @@ impl Attempt {
         }
     }
 
-    /// The answer to its submission is unclear: it is to be inquired about. `false` = something is known already.
+    /// The submission's answer is unclear, so an inquiry follows. `false` means that the outcome is
+    /// already known.
     pub fn unclear(&mut self, why: &str, now: Timestamp) -> bool {
         let sending = self.state == AttemptState::Sending;
         if sending {
@@ -318,7 +326,8 @@ impl Attempt {
         sending
     }
 
-    /// Its message certainly never left: it is refused. `false` = something else is known already.
+    /// The message certainly never left, so the attempt is refused. `false` means that another
+    /// outcome is already known.
     pub fn not_sent(&mut self, why: &str, now: Timestamp) -> bool {
         let sending = self.state == AttemptState::Sending;
         if sending {
@@ -330,8 +339,9 @@ impl Attempt {
         sending
     }
 
-    /// An inquiry brought no news: from here on it may have been sent. Answers since when its outcome is unclear: a
-    /// rail that has accepted is silent from its first unanswered inquiry on, else since the attempt began.
+    /// An inquiry brought no news: from now on the message may have been sent. Returns the start of
+    /// the unknown outcome: the first unanswered inquiry if the rail had accepted, else the
+    /// attempt's creation.
     pub fn asked_in_vain(&mut self, unclear_since: &mut Option<Timestamp>, now: Timestamp) -> Timestamp {
         let silent_since = if self.state == AttemptState::Accepted { now } else { self.created_at };
         if self.state == AttemptState::Sending {
@@ -341,13 +351,13 @@ impl Attempt {
         *unclear_since.get_or_insert(silent_since)
     }
 
-    /// Whether the reason of its refusal lets another rail be tried.
+    /// Whether the reason of the refusal permits another rail.
     pub fn is_retryable(&self, rail: Option<&RailConfig>) -> bool {
         let allows = |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
         self.reason.as_deref().is_some_and(|reason| reason == NOT_SENT || allows(reason))
     }
 
-    /// The rail's reason code and words, where it gave any.
+    /// The rail's reason code and explanation, if any.
     pub fn explanation(&self) -> Option<String> {
         match (&self.reason, &self.info) {
             (Some(reason), Some(info)) => Some(format!("{reason}: {info}")),

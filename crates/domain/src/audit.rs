@@ -1,8 +1,8 @@
-//! The audit log: what people do to an installation and to its tenants' money, chained by hashes so that nothing of it
-//! can be edited, taken out, put in, moved or cut off unnoticed (`docs/audit.md`).
+//! The audit log: what users do to an installation and to its tenants' money. A hash chain exposes
+//! every edited, deleted, inserted, moved or truncated entry (`docs/audit.md`).
 //!
-//! Each tenant has a chain of its own; deeds that are about no tenant are in that of [`INSTALLATION`]. Only deeds of
-//! people are noted, never a payment: the chain serialises what is written to it.
+//! Each tenant has its own chain; actions that concern no tenant go to that of [`INSTALLATION`].
+//! Only users' actions are recorded, never payments: the chain serialises its writers.
 
 mod facts;
 mod walk;
@@ -16,36 +16,36 @@ use crate::time::Timestamp;
 pub use facts::{Facts, masked};
 pub use walk::{ChainFault, Mark, Walk};
 
-/// Whose chain holds what is about no tenant.
+/// Chain of the entries that concern no tenant.
 pub const INSTALLATION: TenantId = TenantId(Uuid::nil());
 
-/// The form of the bytes that are hashed; the first of them.
+/// Version of the hashed byte format; the first of the hashed bytes.
 pub const ENTRY_VERSION: u8 = 1;
 
-/// Stands for the length of a text that is not there.
+/// Length value that marks an absent text.
 const ABSENT: u32 = u32::MAX;
 
-/// SHA-256 of an entry and of all that went before it in its chain.
+/// SHA-256 over an entry and all entries before it in its chain.
 pub type Hash = [u8; 32];
 
-/// By which way somebody acted.
+/// Channel of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Via {
-    /// The command line, on the machine itself.
+    /// The command line on the host itself.
     Cli,
     /// The API, with a tenant's token.
     Api,
     /// The operator console.
     Console,
-    /// The program itself: the sandbox's onboarding, a test.
+    /// The program itself: sandbox onboarding or a test.
     Program,
 }
 
 impl Via {
-    /// Every way.
+    /// All channels.
     pub const ALL: [Via; 4] = [Via::Cli, Via::Api, Via::Console, Via::Program];
 
-    /// Its name, as it is stored and hashed.
+    /// Stored and hashed name.
     pub const fn name(self) -> &'static str {
         match self {
             Via::Cli => "cli",
@@ -55,64 +55,64 @@ impl Via {
         }
     }
 
-    /// The way of this name.
+    /// Parses the stored name.
     pub fn parse(name: &str) -> Option<Via> {
         Via::ALL.into_iter().find(|via| via.name() == name)
     }
 }
 
-/// Who does something, and why.
+/// Actor of an action, and their reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
-    /// By which way.
+    /// Channel of the action.
     pub via: Via,
-    /// Who: the machine's user, the beginning of an access key, a user of the console.
+    /// The actor: an OS user, the prefix of an access key, or a console user.
     pub who: String,
-    /// The roles that he acted with, divided by commas.
+    /// Roles that the actor used, separated by commas.
     pub role: Option<String>,
-    /// The person in whose name it is done, where that is not `who` himself: `--by`, `--maker`.
+    /// Person on whose behalf the actor works, if another: `--by`, `--maker`.
     pub behalf: Option<String>,
-    /// The second person, where it takes two: who checked it, or who had proposed what is approved.
+    /// Second user of a four-eyes action: the checker, or the maker of an approved proposal.
     pub second: Option<String>,
-    /// Why, in their words; empty where nobody is asked.
+    /// The actor's reason; empty where none is required.
     pub why: String,
-    /// The request that it came with.
+    /// Id of the request that caused the action.
     pub request_id: Option<String>,
 }
 
 impl Deed {
-    /// Somebody's deed, without a reason so far.
+    /// Creates the context of an action without a reason.
     pub fn new(via: Via, who: impl Into<String>) -> Deed {
         let (role, behalf, second, request_id) = (None, None, None, None);
         Deed { via, who: who.into(), role, behalf, second, why: String::new(), request_id }
     }
 
-    /// With these roles.
+    /// Sets the roles.
     pub fn with_role(self, role: impl Into<String>) -> Deed {
         Deed { role: Some(role.into()).filter(|role| !role.is_empty()), ..self }
     }
 
-    /// In the name of this person.
+    /// Sets the person on whose behalf the actor works.
     pub fn on_behalf_of(self, person: impl Into<String>) -> Deed {
         Deed { behalf: Some(person.into()), ..self }
     }
 
-    /// Together with this second person.
+    /// Sets the second user.
     pub fn together_with(self, person: impl Into<String>) -> Deed {
         Deed { second: Some(person.into()), ..self }
     }
 
-    /// For this reason.
+    /// Sets the reason.
     pub fn because(self, why: impl Into<String>) -> Deed {
         Deed { why: why.into(), ..self }
     }
 
-    /// Asked for by this request.
+    /// Sets the request id.
     pub fn of_request(self, id: impl Into<String>) -> Deed {
         Deed { request_id: Some(id.into()), ..self }
     }
 
-    /// The person who answers for it.
+    /// The person accountable for the action.
     pub fn person(&self) -> &str {
         self.behalf.as_deref().unwrap_or(&self.who)
     }
@@ -124,41 +124,41 @@ impl From<&Deed> for Deed {
     }
 }
 
-/// A deed of the program itself, under the name of its part.
+/// An action of the program itself, under the name of its component.
 impl From<&str> for Deed {
     fn from(part: &str) -> Deed {
         Deed::new(Via::Program, part)
     }
 }
 
-/// What was done, and to what.
+/// What was done, and to which subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What, as a stable word (`tenant.create`, `review.approve`).
+    /// Stable name of the action (`tenant.create`, `review.approve`).
     pub action: String,
-    /// What kind of thing it was done to (`tenant`, `payment`).
+    /// Kind of the subject (`tenant`, `payment`).
     pub kind: String,
-    /// Which: its id, tag or name.
+    /// Id, tag or name of the subject.
     pub subject: String,
-    /// What of it was changed, as it was: a JSON object without secrets, personal data masked.
+    /// Changed values before the action: a JSON object without secrets, personal data masked.
     pub before: Option<String>,
-    /// The same as it is now.
+    /// The same values after the action.
     pub after: Option<String>,
 }
 
 impl Note {
-    /// A deed that tells nothing but what it was done to.
+    /// An action without details.
     pub fn new(action: &str, kind: &str, subject: impl ToString) -> Note {
         let (action, kind) = (action.to_owned(), kind.to_owned());
         Note { action, kind, subject: subject.to_string(), before: None, after: None }
     }
 
-    /// With what was so before.
+    /// Sets the values before the action.
     pub fn before(self, facts: Facts) -> Note {
         Note { before: facts.document(), ..self }
     }
 
-    /// With what is so now.
+    /// Sets the values after the action.
     pub fn after(self, facts: Facts) -> Note {
         Note { after: facts.document(), ..self }
     }
@@ -167,24 +167,25 @@ impl Note {
 /// One entry of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Whose chain.
+    /// Tenant of the chain.
     pub tenant: TenantId,
-    /// Its number there, from 1.
+    /// Sequence number in the chain, from 1.
     pub seq: i64,
-    /// When.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Who and why.
+    /// Actor and reason.
     pub deed: Deed,
-    /// What.
+    /// Action and subject.
     pub note: Note,
-    /// The hash of the entry before it, followed by [`Entry::bytes`].
+    /// Hash over the previous entry's hash followed by [`Entry::bytes`].
     pub hash: Hash,
 }
 
 impl Entry {
-    /// The bytes that are hashed: `version (1) | tenant (16) | seq (8) | at (8)`, numbers big-endian, `at` in
-    /// microseconds since 1970; then via, who, role, behalf, second, action, kind, subject, before, after, why and
-    /// request id, each as `length in bytes (4) | UTF-8`, where a length of 2^32 − 1 says that it is not there.
+    /// The hashed bytes: `version (1) | tenant (16) | seq (8) | at (8)`, numbers big-endian, `at`
+    /// in microseconds since 1970; then via, who, role, behalf, second, action, kind, subject,
+    /// before, after, why and request id, each as `length in bytes (4) | UTF-8`. A length of 2^32 −
+    /// 1 marks an absent text.
     pub fn bytes(&self) -> Vec<u8> {
         let (deed, note) = (&self.deed, &self.note);
         let mut out = vec![ENTRY_VERSION];
@@ -210,7 +211,7 @@ impl Entry {
         out
     }
 
-    /// The hash that it has behind an entry with the hash `previous`.
+    /// Hash of the entry if it follows an entry with the hash `previous`.
     pub fn hash_after(&self, previous: &Hash) -> Hash {
         Sha256::new().chain_update(previous).chain_update(self.bytes()).finalize().into()
     }
@@ -218,18 +219,18 @@ impl Entry {
 
 fn put(out: &mut Vec<u8>, text: Option<&str>) {
     let Some(text) = text else { return out.extend_from_slice(&ABSENT.to_be_bytes()) };
-    // No text that is stored comes near four gigabytes.
+    // No stored text comes near four gigabytes.
     let length = u32::try_from(text.len()).unwrap_or(ABSENT);
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Bytes in lower-case hexadecimal digits: how hashes, keys and signatures of the audit log are written.
+/// Lower-case hexadecimal, the format of hashes, keys and signatures in the audit log.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads as many bytes in hexadecimal digits.
+/// Parses exactly `BYTES` bytes of hexadecimal digits.
 pub fn unhex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let mut out = [0; BYTES];
     if text.len() != 2 * BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -241,18 +242,18 @@ pub fn unhex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     Some(out)
 }
 
-/// The end of a chain.
+/// End of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Number of the newest entry; 0 = there is none.
+    /// Sequence number of the newest entry; 0 means an empty chain.
     pub seq: i64,
-    /// Its hash; zeros before the first.
+    /// Hash of the newest entry; zeros for an empty chain.
     pub hash: Hash,
 }
 
 impl Head {
-    /// The next entry, and the end of the chain with it. Text keeps everything but zero characters, which not every
-    /// database can hold.
+    /// Appends an entry and advances the head. Zero characters are replaced, because not every
+    /// database can store them.
     pub fn append(&mut self, tenant: TenantId, at: Timestamp, deed: Deed, note: Note) -> Entry {
         let mut entry =
             Entry { tenant, seq: self.seq + 1, at, deed: plain(deed), note: plain_note(note), hash: [0; 32] };

@@ -1,7 +1,7 @@
-//! The bank directory: which branch a BIC or a local clearing code means.
+//! The bank directory: maps a BIC or a local clearing code to a branch.
 //!
-//! Held in memory and only ever added to while it is loaded. It knows names and codes; whether a code is well-formed
-//! is the country's rule in `order`, and a code that is not listed here may be right all the same.
+//! It is held in memory and only grows while it is loaded. It knows names and codes. The country's
+//! rules in `order` decide whether a code is well-formed; an unlisted code may still be valid.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,11 +11,12 @@ use crate::country::Country;
 /// One branch of a bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// Where it is.
+    /// Country of the branch.
     pub country: Country,
-    /// Its BIC, where it has one.
+    /// BIC, if the branch has one.
     pub bic: Option<Bic>,
-    /// Its local clearing code (IFSC, routing number, NAPAS BIN …), upper case, where the country has them.
+    /// Local clearing code (IFSC, routing number, NAPAS BIN …) in upper case, if the country uses
+    /// one.
     pub local_code: Option<String>,
     /// Name of the bank.
     pub bank_name: String,
@@ -23,13 +24,13 @@ pub struct Branch {
     pub branch_name: Option<String>,
 }
 
-/// Why a branch cannot be listed.
+/// Reason for rejecting a branch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BranchError {
-    /// Nothing to find it by.
+    /// Neither code is present.
     #[error("bic and local_code are both empty")]
     NoCode,
-    /// The BIC is another country's.
+    /// The BIC belongs to another country.
     #[error("bic {bic} is not one of {}", country.alpha2())]
     ForeignBic {
         /// The BIC.
@@ -37,23 +38,23 @@ pub enum BranchError {
         /// The country of the row.
         country: Country,
     },
-    /// Bank without a name.
+    /// The bank has no name.
     #[error("bank_name is empty")]
     NoBankName,
-    /// The same pair of codes stands there already.
+    /// The pair of codes is already listed.
     #[error("bic {bic:?} with local_code {local_code:?} is listed twice")]
     Twice {
-        /// The BIC or nothing.
+        /// The BIC, or empty.
         bic: String,
-        /// The local code or nothing.
+        /// The local code, or empty.
         local_code: String,
     },
 }
 
-/// Every branch that the operator has loaded.
+/// All branches that the operator has loaded.
 ///
-/// Several branches may share a BIC (India, Bangladesh) or a local code (Pakistan, Vietnam). The one listed first
-/// answers for the shared code, so a file lists the head office before its branches.
+/// Branches may share a BIC (India, Bangladesh) or a local code (Pakistan, Vietnam). A shared code
+/// resolves to the branch listed first, so a file lists the head office before its branches.
 #[derive(Clone, Debug, Default)]
 pub struct BankDirectory {
     branches: Vec<Branch>,
@@ -63,7 +64,7 @@ pub struct BankDirectory {
 }
 
 impl BankDirectory {
-    /// A directory of these branches, in this order.
+    /// Builds a directory of these branches, in this order.
     pub fn from_branches(branches: impl IntoIterator<Item = Branch>) -> Result<BankDirectory, BranchError> {
         let mut directory = BankDirectory::default();
         for branch in branches {
@@ -72,7 +73,7 @@ impl BankDirectory {
         Ok(directory)
     }
 
-    /// Lists one more branch; what is listed already stays what its codes mean.
+    /// Adds a branch. Codes that are already listed keep their branch.
     pub fn add(&mut self, branch: Branch) -> Result<(), BranchError> {
         if branch.bank_name.is_empty() {
             return Err(BranchError::NoBankName);
@@ -100,17 +101,17 @@ impl BankDirectory {
         Ok(())
     }
 
-    /// The branch that a BIC means; 8 characters and 11 ending in `XXX` are the same.
+    /// The branch of a BIC; 8 characters and 11 ending in `XXX` are equivalent.
     pub fn by_bic(&self, bic: &Bic) -> Option<&Branch> {
         self.by_bic.get(&bic.key()).and_then(|at| self.branches.get(*at))
     }
 
-    /// The branch that a local code (upper case) means in a country.
+    /// The branch of a local code (upper case) in a country.
     pub fn by_local_code(&self, country: Country, code: &str) -> Option<&Branch> {
         self.by_local_code.get(&(country, code.to_owned())).and_then(|at| self.branches.get(*at))
     }
 
-    /// Every branch in the order in which it was listed.
+    /// All branches in insertion order.
     pub fn branches(&self) -> &[Branch] {
         &self.branches
     }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_mean_nothing_or_two_things_are_refused() {
+    fn rows_without_codes_or_with_duplicate_codes_are_rejected() {
         let one = branch(Country::Ind, "HDFCINBB", "HDFC0000001", "");
         let same = branch(Country::Ind, "HDFCINBBXXX", "HDFC0000001", "Again");
         let twice = BankDirectory::from_branches([one, same]).expect_err("the same pair");

@@ -1,6 +1,6 @@
-//! A bank's statement of the account that a rail pays out of (camt.053), and what it has to agree with: each entry with
-//! one of our attempts, each attempt that is paid with an entry, each balance with the one before. Nothing is corrected
-//! here: what does not agree is named, for a person.
+//! A bank's statement of the account that a rail pays out of (camt.053), and its reconciliation:
+//! each entry with an attempt, each paid attempt with an entry, each balance with the previous one.
+//! Nothing is corrected here: discrepancies are reported for review.
 
 use uuid::Uuid;
 
@@ -14,85 +14,90 @@ use crate::time::{Span, Timestamp};
 #[cfg(test)]
 mod tests;
 
-/// One page of a statement, as a bank sent it. Most statements have one page.
+/// One page of a statement as the bank sent it. Most statements have one page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankStatement {
-    /// The bank's id of the statement (`Stmt/Id`): the same at every page, and when it is sent again.
+    /// The bank's statement id (`Stmt/Id`): the same on every page and when the bank sends it
+    /// again.
     pub id: String,
-    /// Number of the page, 1 for the first.
+    /// Page number, from 1.
     pub page: i64,
     /// Whether it is the last page.
     pub is_last: bool,
-    /// The account as the bank names it: IBAN or another number; empty where it has none.
+    /// The bank's account identifier: IBAN or another number; empty if absent.
     pub account: String,
     /// The account's currency.
     pub currency: Currency,
-    /// The beginning of the period, included, where it is told.
+    /// Start of the period, inclusive, if the statement contains it.
     pub from: Option<Timestamp>,
-    /// The end of the period, excluded; where it is not told, when the statement was made.
+    /// End of the period, exclusive; the statement's creation time if it has no period.
     pub to: Timestamp,
-    /// Booked opening balance in minor units, below zero = overdrawn; on the first page at least.
+    /// Booked opening balance in minor units, negative if overdrawn; present at least on the first
+    /// page.
     pub opening: Option<i64>,
-    /// Booked closing balance in minor units; on the last page at least.
+    /// Booked closing balance in minor units; present at least on the last page.
     pub closing: Option<i64>,
-    /// What this page's bookings add up to in minor units: credits less debits, as the bank states the bookings.
+    /// Sum of this page's bookings in minor units: credits less debits, as the bank states them.
     pub turnover: i64,
     /// The bookings, one entry for each transaction.
     pub entries: Vec<StatementEntry>,
-    /// Which message it came in: its kind and MsgId (`camt.053 B-17`).
+    /// Source message: its kind and MsgId (`camt.053 B-17`).
     pub source: String,
-    /// The first half of the SHA-256 of what stands above: another content under the same id is told from a repetition.
+    /// First half of the SHA-256 of the fields above: distinguishes a repetition from other content
+    /// under the same id.
     pub digest: Uuid,
 }
 
 /// One transaction of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementEntry {
-    /// Its place on the page, 1 for the first.
+    /// Position on the page, from 1.
     pub number: i64,
-    /// Whether money came in: a pay-out that came back, or was taken back.
+    /// Whether it is a credit: a payout that was returned or reversed.
     pub is_credit: bool,
-    /// Whether it is about the account itself (funding, charges, interest), so that no pay-out of ours belongs to it.
+    /// Whether it concerns the account itself (funding, charges, interest) and thus matches no
+    /// payout.
     pub is_own: bool,
-    /// The amount, never below zero.
+    /// The amount, never negative.
     pub amount: Money,
-    /// Charges that the entry names, which may explain its amount.
+    /// Charges named by the entry, which may explain its amount.
     pub charges: Option<Money>,
-    /// What names the payout that it is about.
+    /// Ids of the payout that the entry is about.
     pub ids: ReportIds,
-    /// Whether it books a whole message or block of ours in one sum, and of how many transactions where that is said.
+    /// Whether the entry books a whole message or batch in one sum, and the number of transactions
+    /// if stated.
     pub batch: Option<Option<usize>>,
     /// The bank's reference of the booking.
     pub reference: Option<String>,
-    /// When it was booked, as the bank writes it (a date, or a date and time).
+    /// Booking date, as the bank writes it (a date, or a date and time).
     pub booked: String,
 }
 
-/// What does not agree.
+/// Kind of discrepancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BreakKind {
-    /// Paid with us, and not in the bank's statements.
+    /// Paid in our books, but in no statement.
     Missing,
-    /// Booked over another amount or in another currency.
+    /// Booked with another amount or currency.
     Amount,
     /// Booked more than once.
     Twice,
-    /// Booked, and no pay-out of ours over this rail.
+    /// Booked, but matches no payout over this rail.
     Unknown,
-    /// Came back according to the bank, and not with us.
+    /// Returned according to the bank, but not in our books.
     Returned,
-    /// Came back with us, and not according to the bank.
+    /// Returned in our books, but not according to the bank.
     NotReturned,
-    /// Paid according to the bank, and not with us.
+    /// Paid according to the bank, but not in our books.
     NotPaidHere,
-    /// Opening balance and entries do not add up to the closing balance.
+    /// The opening balance plus entries does not equal the closing balance.
     Balance,
-    /// It does not open with what the statement before closed with, or pages are missing.
+    /// The opening balance differs from the previous closing balance, or pages are missing.
     Gap,
 }
 
 impl BreakKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [BreakKind; 9] = [
         BreakKind::Missing,
         BreakKind::Amount,
@@ -105,7 +110,7 @@ impl BreakKind {
         BreakKind::Gap,
     ];
 
-    /// The name in the store and in outputs.
+    /// Name in the store and in outputs.
     pub const fn name(self) -> &'static str {
         match self {
             BreakKind::Missing => "missing",
@@ -120,39 +125,40 @@ impl BreakKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the stored name.
     pub fn parse(name: &str) -> Option<BreakKind> {
         BreakKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Something of a rail's statements that does not agree with our books.
+/// A discrepancy between a rail's statements and our books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailBreak {
     /// The rail.
     pub rail: RailId,
-    /// What is wrong.
+    /// Kind of discrepancy.
     pub kind: BreakKind,
-    /// The payment or order that it is about; the tenant where it is about none.
+    /// The payment or order concerned, else the tenant.
     pub subject: Uuid,
-    /// What was found; no personal data. The same words about the same thing are one break.
+    /// Description without personal data. The same description of the same subject is one
+    /// discrepancy.
     pub what: String,
 }
 
-/// One booking as it is judged.
+/// One booking, reduced to what reconciliation compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Booking {
-    /// Whether money came in.
+    /// Whether it is a credit.
     pub is_credit: bool,
-    /// How much.
+    /// Booked amount.
     pub amount: Money,
-    /// Minor units of it that the bank took or kept for itself.
+    /// The bank's fee within the amount, in minor units.
     pub charges: i64,
 }
 
 impl Booking {
-    /// What the pay-out itself is in it: a debit with charges on top, or a credit that was cut by them. `known`: the
-    /// charges of it that are in our books.
+    /// The payout's own part of the booking: a debit includes charges, a credit was reduced by
+    /// them. `known` is the part of the charges that is in our books.
     fn of_payout(&self, payout: Money, known: i64) -> Booking {
         let sign = if self.is_credit { 1 } else { -1 };
         let without = |charges: i64| Money::new(self.amount.minor.saturating_add(sign * charges), self.amount.currency);
@@ -164,18 +170,18 @@ impl Booking {
     }
 }
 
-/// What the bookings of an attempt make of it.
+/// Result of reconciling an attempt with its bookings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They say what we say.
+    /// The bookings match our books.
     Agrees,
-    /// They do not yet: our own reports may be on their way.
+    /// They do not match yet: the rail's reports may still be on their way.
     Waits,
-    /// They never will by themselves.
+    /// They do not match and will not without intervention.
     Differs(BreakKind, String),
 }
 
-/// What the bookings come to once each credit has undone a debit of the same amount.
+/// Net effect of the bookings, after each credit has cancelled a debit of the same amount.
 #[derive(Debug, PartialEq, Eq)]
 enum Net {
     Nothing,
@@ -184,14 +190,14 @@ enum Net {
     Wrong(BreakKind, String),
 }
 
-/// What all `bookings` of one attempt, over `amount`, come to. A correction (a booking that is taken back and made
-/// again) is none that differs.
+/// Net effect of all `bookings` of one attempt over `amount`. A correction (a booking that is
+/// reversed and made again) is no discrepancy.
 fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
     let bookings: Vec<Booking> = bookings.iter().map(|it| it.of_payout(amount, known)).collect();
     let charges: i64 = bookings.iter().map(|it| it.charges).sum();
     if charges > known {
         let (charges, known) = (Money::new(charges, amount.currency), Money::new(known, amount.currency));
-        return Net::Wrong(BreakKind::Amount, format!("charges of {charges} are booked, with us {known}"));
+        return Net::Wrong(BreakKind::Amount, format!("charges of {charges} are booked, our books have {known}"));
     }
     let (credits, mut debits): (Vec<Booking>, Vec<Booking>) = bookings.into_iter().partition(|it| it.is_credit);
     let mut loose = Vec::new();
@@ -204,17 +210,22 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
             None => loose.push(credit.amount),
         }
     }
-    let other = |said: Money| Net::Wrong(BreakKind::Amount, format!("{said} is booked, the pay-out is over {amount}"));
+    let other =
+        |booked: Money| Net::Wrong(BreakKind::Amount, format!("{booked} is booked, the payout amount is {amount}"));
     let debits: Vec<Money> = debits.into_iter().map(|debit| debit.amount).collect();
     match (debits.as_slice(), loose.as_slice()) {
         ([], []) if came_back => Net::Returned,
         ([], []) => Net::Nothing,
         ([paid], []) if *paid == amount => Net::Paid,
         ([paid], []) => other(*paid),
-        // Paid before the first statement that was read.
+        // Paid before the first imported statement.
         ([], [back]) if *back == amount && !came_back => Net::Returned,
-        ([], [back]) if *back == amount => Net::Wrong(BreakKind::Twice, format!("{amount} came back more than once")),
-        ([], [back, ..]) => Net::Wrong(BreakKind::Amount, format!("{back} came back, the pay-out is over {amount}")),
+        ([], [back]) if *back == amount => {
+            Net::Wrong(BreakKind::Twice, format!("{amount} was returned more than once"))
+        }
+        ([], [back, ..]) => {
+            Net::Wrong(BreakKind::Amount, format!("{back} was returned, the payout amount is {amount}"))
+        }
         (paid, []) if paid.contains(&amount) => {
             Net::Wrong(BreakKind::Twice, format!("{amount} is booked {} times", paid.len()))
         }
@@ -222,8 +233,9 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
     }
 }
 
-/// Compares an attempt over `amount` that is `state` with us, with these charges, with its bookings, of which there is at
-/// least one. `waited`: our own reports have had the time that they are given.
+/// Compares an attempt (its amount, charges and state in our books) with its bookings, of which
+/// there is at least one. `waited` states whether the time allowed for the rail's reports has
+/// passed.
 pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[Booking], waited: bool) -> Verdict {
     let found = net(amount, charges, bookings);
     let (kind, what) = match (state, found) {
@@ -231,7 +243,7 @@ pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[B
         (AttemptState::Settled, Net::Paid) | (AttemptState::Returned, Net::Returned | Net::Nothing) => {
             return Verdict::Agrees;
         }
-        // Booked and taken back: nothing was paid.
+        // Booked and reversed: nothing was paid.
         (AttemptState::Refused | AttemptState::Failed | AttemptState::Cancelled, Net::Returned | Net::Nothing) => {
             return Verdict::Agrees;
         }
@@ -240,9 +252,9 @@ pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[B
         }
         (AttemptState::Settled, Net::Nothing) => (BreakKind::Missing, missing(amount)),
         (AttemptState::Returned, Net::Paid) => (BreakKind::NotReturned, not_returned(amount)),
-        (_, Net::Returned) => (BreakKind::Returned, format!("{amount} came back, with us it did not")),
+        (_, Net::Returned) => (BreakKind::Returned, format!("{amount} was returned, but not in our books")),
         (AttemptState::Refused | AttemptState::Failed | AttemptState::Cancelled, Net::Paid) => {
-            // Our end is final: no report that is on its way can mend it.
+            // Our state is final: no later report can resolve this.
             return Verdict::Differs(BreakKind::NotPaidHere, not_paid(amount, state));
         }
         (AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted, Net::Paid) => {
@@ -252,80 +264,86 @@ pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[B
     if waited { Verdict::Differs(kind, what) } else { Verdict::Waits }
 }
 
-/// What is said of a pay-out that is settled with us and that no statement has.
+/// Description of a payout that is settled in our books and in no statement.
 pub fn missing(amount: Money) -> String {
-    format!("{amount} is paid with us, and in no statement of the bank")
+    format!("{amount} is paid in our books, but in no bank statement")
 }
 
-/// What is said of a pay-out that came back with us, and of which the statements have the pay-out alone.
+/// Description of a payout that is returned in our books, while the statements have only the
+/// payout.
 pub fn not_returned(amount: Money) -> String {
-    format!("{amount} came back with us, and in no statement of the bank")
+    format!("{amount} was returned in our books, but in no bank statement")
 }
 
 fn not_paid(amount: Money, state: AttemptState) -> String {
-    format!("{amount} is booked as paid, with us the pay-out is {}", state.name())
+    format!("{amount} is booked as paid, in our books the payout is {}", state.name())
 }
 
-/// A whole statement, without its entries.
+/// Totals of a whole statement, without its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementSheet {
     /// The rail.
     pub rail: RailId,
-    /// The bank's id of it.
+    /// The bank's statement id.
     pub id: String,
-    /// The account as the bank names it.
+    /// The bank's account identifier.
     pub account: String,
     /// The account's currency.
     pub currency: Currency,
-    /// The end of its period.
+    /// End of the period.
     pub to: Timestamp,
     /// Booked opening balance.
     pub opening: Option<i64>,
     /// Booked closing balance.
     pub closing: Option<i64>,
-    /// What the bookings of the pages that are there add up to.
+    /// Sum of the bookings on the pages received so far.
     pub turnover: i64,
-    /// How many pages are there.
+    /// Number of pages received.
     pub pages: i64,
-    /// The number of the last page, where it is there.
+    /// Number of the last page, once it is received.
     pub last_page: Option<i64>,
-    /// When its first page was read.
+    /// Time at which the first page was read.
     pub read_at: Timestamp,
 }
 
 impl StatementSheet {
-    /// Whether all its pages are there.
+    /// Whether all pages have been received.
     pub fn is_whole(&self) -> bool {
         self.last_page == Some(self.pages)
     }
 
-    /// What does not add up: within itself, and with the closing balance of the statement `before`. `None`: not all of
-    /// it is there yet.
+    /// Arithmetic discrepancies within the statement, and against the previous closing balance
+    /// `before`. `None` means that pages are still missing.
     pub fn judge(&self, before: Option<i64>, grace: Span, now: Timestamp) -> Option<Vec<(BreakKind, String)>> {
         let money = |minor| Money::new(minor, self.currency);
         if !self.is_whole() {
             let waited = now - self.read_at >= grace;
-            let what = format!("statement {}: not all of its pages came", self.id);
+            let what = format!("statement {}: pages are missing", self.id);
             return waited.then(|| vec![(BreakKind::Gap, what)]);
         }
         let mut found = Vec::new();
         if self.opening.is_none() {
-            let what =
-                format!("statement {}: it has no opening balance, so that nothing shows what is missing", self.id);
+            let what = format!("statement {}: no opening balance, gaps cannot be detected", self.id);
             found.push((BreakKind::Gap, what));
         }
         if let (Some(opening), Some(closing)) = (self.opening, self.closing)
             && opening.checked_add(self.turnover) != Some(closing)
         {
             let (opening, turnover, closing) = (money(opening), money(self.turnover), money(closing));
-            let what = format!("statement {}: {opening} and entries of {turnover} do not make {closing}", self.id);
+            let what = format!(
+                "statement {}: opening balance {opening} plus entries {turnover} does not equal closing balance {closing}",
+                self.id
+            );
             found.push((BreakKind::Balance, what));
         }
         if let (Some(opening), Some(before)) = (self.opening, before)
             && opening != before
         {
             let (opening, before) = (money(opening), money(before));
-            let what = format!("statement {}: it opens with {opening}, the one before closed with {before}", self.id);
+            let what = format!(
+                "statement {}: opening balance {opening} differs from the previous closing balance {before}",
+                self.id
+            );
             found.push((BreakKind::Gap, what));
         }
         Some(found)

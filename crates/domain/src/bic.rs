@@ -1,21 +1,21 @@
 //! Business identifier codes (ISO 9362) of banks.
 //!
-//! Reads their form; whether a bank of that code exists is the bank directory's knowledge.
+//! Validates the format only; the bank directory knows which banks exist.
 
 use std::fmt;
 
-/// The branch part that stands for the head office; a BIC of 8 characters means the same.
+/// Branch part of the head office; a BIC of 8 characters is equivalent.
 const HEAD_OFFICE: &[u8; 3] = b"XXX";
 
-/// A well-formed BIC of 8 or 11 characters, in upper case, as it was given.
+/// A well-formed BIC of 8 or 11 characters, in upper case, with its original length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bic(String);
 
-/// What two BICs of the same branch have in common: the form of 11 characters.
+/// Comparison key: the 11-character form, equal for all BICs of one branch.
 pub type BicKey = [u8; 11];
 
 impl Bic {
-    /// Reads `[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?`; lower case is forgiven.
+    /// Parses `[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?`; accepts lower case.
     pub fn parse(text: &str) -> Option<Bic> {
         let text = text.to_ascii_uppercase();
         let bytes = text.as_bytes();
@@ -40,7 +40,7 @@ impl Bic {
         &self.0[4..6]
     }
 
-    /// The form of 11 characters, `XXX` standing for the head office.
+    /// The 11-character form, with `XXX` for the head office.
     pub fn key(&self) -> BicKey {
         let mut key = [0; 11];
         key[..8].copy_from_slice(&self.0.as_bytes()[..8]);
@@ -48,7 +48,7 @@ impl Bic {
         key
     }
 
-    /// The BIC of the same bank's head office, 8 characters.
+    /// The 8-character BIC of the same bank's head office.
     pub fn head_office(&self) -> Bic {
         Bic(self.0[..8].to_owned())
     }

@@ -1,7 +1,7 @@
-//! What is said to an EVM chain and what a chain says back, independent of any client library; here what is configured
-//! about it and why it cannot be asked.
+//! Requests to an EVM chain and its answers, independent of any client library. This file holds the
+//! chain's configuration and the failures.
 //!
-//! Amounts of tokens are minor units (10^-6): both coins have six decimals. Amounts of gas are wei.
+//! Token amounts are minor units (10^-6): both stablecoins have six decimals. Gas amounts are wei.
 
 use crate::currency::StableCoin;
 use crate::time::Span;
@@ -12,110 +12,114 @@ mod sent;
 pub mod vault;
 
 pub use names::{Address, BlockHash, TxHash, Word};
-pub use seen::{Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, Receipt, Sighting, TransferAt};
+pub use seen::{
+    Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting, TransferAt,
+};
 pub use sent::{Broadcast, Call, Fees, KeyRole, Movement, Signed, Simulated, Unsigned, intent_word};
 
-/// Why a node could not be asked.
+/// Failure of a query to a chain node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChainFault {
-    /// It does not answer, or answers what cannot be understood.
+    /// The node does not answer, or its answer cannot be parsed.
     #[error("chain node: {0}")]
     Unreachable(String),
-    /// The range has more logs than it gives at once: ask for less.
+    /// The range has more logs than the node returns at once: request a smaller one.
     #[error("chain node: too many logs for one answer")]
     TooMuch,
-    /// Two nodes do not agree about something that money depends on: what it is, in words.
+    /// Two nodes disagree about a fact that money depends on; contains its description.
     #[error("chain nodes disagree about {0}")]
     Disagreement(String),
 }
 
-/// Why nothing was signed.
+/// Failure to sign.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignFault {
-    /// The tenant has no such key.
+    /// The tenant has no key for this role.
     #[error("no {} key is configured", .0.name())]
     NoKey(KeyRole),
-    /// The key store does not answer, or its answer does not belong to the key.
+    /// The key store does not answer, or its answer does not match the key.
     #[error("signer: {0}")]
     Failed(String),
 }
 
-/// One coin on the chain.
+/// One supported token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Which coin.
+    /// Stablecoin that the token represents.
     pub coin: StableCoin,
-    /// Its contract.
+    /// Contract address.
     pub address: Address,
 }
 
-/// When coins of a tenant go from its controller to its treasury.
+/// When a tenant's tokens are swept from its controller to its treasury.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepTerms {
-    /// At once when there are this many minor units of a coin to sweep.
+    /// Sweep at once from this many minor units.
     pub at_minor: i64,
-    /// Fewer of them after they have waited for this long.
+    /// Sweep smaller amounts after this time.
     pub every: Span,
 }
 
-/// What is configured about the one chain of an installation.
+/// Configuration of the installation's one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainConfig {
-    /// The API's name of it (`ethereum`).
+    /// Name of the chain in the API (`ethereum`).
     pub name: String,
     /// EIP-155 chain id.
     pub chain_id: u64,
-    /// The supported coins.
+    /// Supported tokens.
     pub tokens: Vec<Token>,
     /// Deposits below this value in US dollars (minor units, 10^-6) …
     pub small_below: i64,
     /// … count from this depth,
     pub small_depth: Depth,
-    /// those below this value …
+    /// deposits below this value …
     pub medium_below: i64,
     /// … from this depth,
     pub medium_depth: Depth,
-    /// and all others from this one.
+    /// and all others from this depth.
     pub large_depth: Depth,
-    /// How deep our own transactions must be before they are over.
+    /// Depth at which our own transactions are final.
     pub settled_depth: Depth,
     /// Prefix of explorer links to a transaction; the hash follows.
     pub explorer_tx_url: String,
-    /// Most movements of one transaction.
+    /// Maximum number of movements per transaction.
     pub batch_max: usize,
-    /// An unmined transaction is replaced at higher fees after this many seconds.
+    /// Seconds after which an unmined transaction is replaced at higher fees.
     pub replace_after_s: u32,
-    /// Fees are never raised above this, in wei per gas.
+    /// Upper limit of the fee, in wei per gas.
     pub max_fee_cap: u128,
-    /// The same of the tip alone.
+    /// Upper limit of the priority fee, in wei per gas.
     pub max_tip_cap: u128,
-    /// When the controllers' coins are swept to the treasuries.
+    /// When the controllers' tokens are swept to the treasuries.
     pub sweep: SweepTerms,
-    /// What is not worth a release.
+    /// Smallest amount that is worth a release.
     pub release_min: ReleaseMin,
 }
 
-/// What a deposit must be worth to be released: less waits in its vault for more.
+/// Minimum value of a released deposit: smaller deposits accumulate in their vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseMin {
-    /// So many minor units (10^-6 of a coin, which is worth a dollar here).
+    /// Fixed number of minor units (10^-6 of a token, valued at one dollar).
     Fixed(i64),
-    /// What its release costs in gas.
+    /// The gas cost of the release.
     Cost {
-        /// What one of the chain's own coin is worth, in millionths of a dollar.
+        /// Value of one unit of the chain's native currency, in millionths of a dollar.
         gas_coin_micros: i64,
     },
 }
 
 impl ReleaseMin {
-    /// Gas of one release out of a vault that is not deployed yet, the dearest of those measured (`contracts/README.md`).
+    /// Gas of a release from a vault that is not deployed yet, the most expensive measured case
+    /// (`contracts/README.md`).
     pub const RELEASE_GAS: u128 = 162_333;
-    /// What a release is taken to cost at least, in minor units.
+    /// Lower limit of the assumed release cost, in minor units.
     pub const LEAST: i64 = 100_000;
-    /// What a release is taken to cost at most, in minor units: no node's word about fees makes payments dust.
+    /// Upper limit of the assumed release cost, in minor units, so that no node's fee estimate
+    /// turns payments into dust.
     pub const MOST: i64 = 5_000_000;
 
-    /// The amount in minor units at these fees; without them what a release costs at least.
+    /// The amount in minor units at these fees; the lower limit if the fees are unknown.
     pub fn minor(self, fees: Option<&Fees>) -> i64 {
         const WEI: u128 = 1_000_000_000_000_000_000;
         match (self, fees) {
@@ -129,7 +133,7 @@ impl ReleaseMin {
         }
     }
 
-    /// Whether deposits of this amount are worth a release whatever the fees are, so that those need not be asked for.
+    /// Whether this amount is worth a release at any fees, so that the fees need no query.
     pub const fn is_always_worth(self, minor: i64) -> bool {
         match self {
             ReleaseMin::Fixed(_) => true,
@@ -139,23 +143,23 @@ impl ReleaseMin {
 }
 
 impl ChainConfig {
-    /// What a transaction pays for gas at most.
+    /// Maximum fees of a transaction.
     pub const fn most_fees(&self) -> Fees {
         Fees { max_fee: self.max_fee_cap, max_priority_fee: self.max_tip_cap }
     }
 
-    /// The coin of a token contract.
+    /// The stablecoin of a token contract.
     pub fn coin(&self, token: &Address) -> Option<StableCoin> {
         self.tokens.iter().find(|known| known.address == *token).map(|known| known.coin)
     }
 
-    /// The contract of a coin.
+    /// The contract of a stablecoin.
     pub fn token(&self, coin: StableCoin) -> Option<Address> {
         self.tokens.iter().find(|known| known.coin == coin).map(|known| known.address)
     }
 
-    /// Height of the newest block that is at this depth; `None` = no block is, or no node says. What nodes call `safe` or
-    /// `finalized` is never taken for shallower than a small deposit must be.
+    /// Height of the newest block at this depth; `None` if there is none or no node reports one. A
+    /// node's `safe` or `finalized` block is never accepted at less than a small deposit's depth.
     pub fn newest_at(&self, heads: &Heads, depth: Depth) -> Option<u64> {
         let newest = heads.newest_at(depth)?;
         match (depth, self.small_depth) {
@@ -164,7 +168,8 @@ impl ChainConfig {
         }
     }
 
-    /// How deep a deposit of this many minor units must be before it counts (a coin is worth a dollar here).
+    /// Depth from which a deposit of this many minor units counts (a token is valued at one
+    /// dollar).
     pub const fn deposit_depth(&self, minor: i64) -> Depth {
         if minor < self.small_below {
             self.small_depth

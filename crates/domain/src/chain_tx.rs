@@ -1,9 +1,9 @@
-//! What we do on the chain: an [`Intent`] is one thing to be done at most once, a [`ChainTx`] one place (nonce) in a
-//! signer's sequence of transactions and all that was ever signed for it.
+//! Our on-chain actions: an [`Intent`] is one action to execute at most once, a [`ChainTx`] is one
+//! nonce of a signer with everything that was signed for it.
 //!
-//! Two commits stand before a byte leaves: the first takes the nonce, the second saves what was signed. Each asks again
-//! whether the money may still move. Nothing that was not saved is ever broadcast. What an outcome means for the money
-//! is decided where the money is (`deposit`, `exchange`).
+//! Two commits precede each broadcast: the first takes the nonce, the second saves the signed
+//! bytes. Each verifies again that the money may still move. Nothing unsaved is ever broadcast. The
+//! owner of the money (`deposit`, `exchange`) decides what an outcome means for it.
 
 use uuid::Uuid;
 
@@ -21,33 +21,33 @@ pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
 pub use lane::lane_of;
 pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, fill, raised, take};
 
-/// What an intent is for.
+/// Purpose of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IntentKind {
-    /// A deposit moves from its escrow to the wallet.
+    /// Move a deposit from its escrow to the wallet.
     Release,
-    /// An order's coins move from the wallet to the controller.
+    /// Move an order's tokens from the wallet to the controller.
     Debit,
-    /// What a debit took goes back.
+    /// Return the amount of a debit.
     ReturnDebit,
-    /// Coins of settled orders move from the controller to the treasury.
+    /// Move tokens of settled orders from the controller to the treasury.
     Sweep,
-    /// The first half of giving a deposit back to its sender, or calling that off.
+    /// First half of refunding a deposit to its sender, or its cancellation.
     ProposeRefund,
-    /// The second half.
+    /// Second half of a refund.
     ExecuteRefund,
-    /// A vault is frozen or unfrozen.
+    /// Freeze or unfreeze a vault.
     SetFrozen,
-    /// An escrow is put on legal hold.
+    /// Set or lift an escrow's legal hold.
     SetLegalHold,
-    /// An address goes on a coin's own blacklist.
+    /// Add an address to a token's own blacklist.
     Blacklist(StableCoin),
-    /// The tenant's controller is put on the chain.
+    /// Deploy the tenant's controller.
     Deploy,
 }
 
 impl IntentKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [IntentKind; 11] = [
         IntentKind::Release,
         IntentKind::Debit,
@@ -62,7 +62,7 @@ impl IntentKind {
         IntentKind::Deploy,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             IntentKind::Release => "release",
@@ -79,12 +79,12 @@ impl IntentKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<IntentKind> {
         IntentKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Which of the tenant's keys signs it.
+    /// Role of the key that signs it.
     pub const fn role(self) -> KeyRole {
         match self {
             IntentKind::Release
@@ -98,85 +98,85 @@ impl IntentKind {
         }
     }
 
-    /// Whether many of this kind can share one transaction, each tried on its own.
+    /// Whether intents of this kind can share a transaction, each with its own result.
     pub const fn is_batched(self) -> bool {
         matches!(self, IntentKind::Release | IntentKind::Debit)
     }
 
-    /// Whether it gives a customer something to spend: such a thing is not signed for a frozen wallet.
+    /// Whether it credits a customer: it is not signed for a frozen wallet.
     pub const fn stops_at_freeze(self) -> bool {
         matches!(self, IntentKind::Release | IntentKind::Debit)
     }
 }
 
-/// What exactly is to be called, fixed when the intent is made.
+/// The exact call, fixed at the creation of the intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// Out of a vault to its recipient: one item of a release or a debit.
+    /// From a vault to its recipient: one item of a release or a debit.
     Move(Movement),
     /// Back to the vault that a debit took from.
     ReturnDebit {
-        /// The debit, as the controller knows it.
+        /// The controller's id of the debit.
         debit: Word,
-        /// The return, as the controller will know it.
+        /// The controller's id of the return.
         intent: Word,
     },
-    /// Out of the controller to its treasury.
+    /// From the controller to its treasury.
     Sweep {
-        /// The coin's contract.
+        /// Token contract.
         token: Address,
-        /// Minor units.
+        /// Amount in minor units.
         amount: u64,
     },
-    /// Proposes to pay out of a vault to somebody else.
+    /// Propose to pay out of a vault to another address.
     ProposeRefund {
-        /// What moves.
+        /// The movement.
         movement: Movement,
-        /// Where to.
+        /// Refund address.
         to: Address,
     },
-    /// Calls off what was proposed.
+    /// Cancel a proposal.
     CancelRefund {
-        /// The word that it was proposed under.
+        /// Controller's id of the proposal.
         intent: Word,
     },
-    /// Does what was proposed.
+    /// Execute a proposal.
     ExecuteRefund {
-        /// The word that it was proposed under.
+        /// Controller's id of the proposal.
         intent: Word,
     },
-    /// Freezes or unfreezes a vault.
+    /// Freeze or unfreeze a vault.
     SetFrozen {
-        /// Which.
+        /// The vault.
         account: Address,
-        /// Whether it is to be frozen.
+        /// New frozen state.
         frozen: bool,
-        /// The case.
+        /// Case reference.
         case: Word,
     },
-    /// Puts a vault on legal hold, or takes it off.
+    /// Set or lift a vault's legal hold.
     SetLegalHold {
-        /// Which.
+        /// The vault.
         vault: Address,
-        /// Whether it is to be on hold.
+        /// New hold state.
         held: bool,
-        /// The case.
+        /// Case reference.
         case: Word,
     },
-    /// Puts an address on a coin's blacklist.
+    /// Add an address to a token's blacklist.
     Blacklist {
-        /// The coin's contract.
+        /// Token contract.
         token: Address,
-        /// Which address.
+        /// Address to blacklist.
         account: Address,
     },
-    /// Puts the controller on the chain.
+    /// Deploy the controller.
     Deploy,
 }
 
 impl Plan {
-    /// What the controller writes where it has carried this out. A call alone shows nothing: one to an address where no
-    /// contract is succeeds. `None` = the controller has no part in it.
+    /// Event that the controller emits on execution. A successful call alone proves nothing: a call
+    /// to an address without a contract succeeds. `None` means that the controller is not involved.
     pub const fn evidence(&self) -> Option<LogEvent> {
         match *self {
             Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
@@ -190,27 +190,27 @@ impl Plan {
     }
 }
 
-/// Where an intent is.
+/// State of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IntentState {
-    /// To be done; its job is to be sent.
+    /// To be executed; its job sends it.
     Waiting,
-    /// A transaction is to do it.
+    /// Assigned to a transaction.
     Assigned,
-    /// Done, at the depth that counts.
+    /// Executed, at the required depth.
     Done,
-    /// Given up after as many tries as there are.
+    /// Given up after the maximum number of attempts.
     Failed,
-    /// No longer wanted, and certainly not done.
+    /// No longer wanted, and certainly not executed.
     Cancelled,
 }
 
 impl IntentState {
-    /// Every state.
+    /// All states.
     pub const ALL: [IntentState; 5] =
         [IntentState::Waiting, IntentState::Assigned, IntentState::Done, IntentState::Failed, IntentState::Cancelled];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             IntentState::Waiting => "waiting",
@@ -221,59 +221,60 @@ impl IntentState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<IntentState> {
         IntentState::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether nothing more is owed: such an intent has no job.
+    /// Whether the state is final: the intent has no job.
     pub const fn is_terminal(self) -> bool {
         matches!(self, IntentState::Done | IntentState::Failed | IntentState::Cancelled)
     }
 }
 
-/// One thing to be done on the chain, at most once. Of one kind and subject there is at most one that is neither failed
-/// nor cancelled.
+/// One on-chain action, executed at most once. At most one intent per kind and subject is neither
+/// failed nor cancelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// Its id; the controller knows it as `chain::intent_word`.
+    /// Id; the controller knows it as `chain::intent_word`.
     pub id: IntentId,
-    /// Whose.
+    /// Tenant of the intent.
     pub tenant: TenantId,
-    /// What it is for.
+    /// Purpose.
     pub kind: IntentKind,
-    /// What it is done for: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), itself (freeze).
+    /// Subject: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), or itself
+    /// (freeze).
     pub subject: Uuid,
-    /// The wallet whose money it concerns.
+    /// Wallet whose money it concerns.
     pub wallet: Option<WalletId>,
-    /// The payment request whose escrow it concerns.
+    /// Payment request whose escrow it concerns.
     pub request: Option<PaymentRequestId>,
-    /// The coin that it moves.
+    /// Stablecoin that it moves.
     pub coin: Option<StableCoin>,
-    /// What is called.
+    /// The call.
     pub plan: Plan,
-    /// The dust that a release takes along: deposits of the same vault, whose amounts it moves too.
+    /// Dust that a release includes: deposits in the same vault, moved with it.
     pub riders: Vec<DepositId>,
-    /// Whether it is sent although a simulation says that it fails (a sandbox shows what then happens).
+    /// Whether it is sent although its simulation fails (used by the sandbox to show the failure).
     pub unchecked: bool,
-    /// Where it is.
+    /// Current state.
     pub state: IntentState,
-    /// The transaction that is to do it, or did.
+    /// Transaction that executes it or did.
     pub tx: Option<ChainTxId>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// How often it was tried on the chain, or in a simulation, and failed.
+    /// Number of failed attempts, on the chain or in a simulation.
     pub tries: i32,
-    /// Why the last try failed, in the chain's words.
+    /// The chain's reason for the last failure.
     pub failure: Option<String>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
 impl Intent {
-    /// One that waits to be sent, with neither wallet, request nor coin.
+    /// Creates a waiting intent without wallet, request or stablecoin.
     pub const fn new(
         id: IntentId,
         tenant: TenantId,
@@ -303,7 +304,7 @@ impl Intent {
         }
     }
 
-    /// It is in this state now.
+    /// Enters this state.
     pub(crate) const fn enter(&mut self, state: IntentState, now: Timestamp) {
         self.state = state;
         self.state_at = now;
@@ -311,38 +312,38 @@ impl Intent {
     }
 }
 
-/// Where in the chain something is.
+/// Block reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Height of the block.
     pub number: u64,
-    /// The block.
+    /// Hash of the block.
     pub block: BlockHash,
 }
 
-/// Where a transaction is.
+/// State of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TxState {
-    /// It has its nonce; nothing that was signed for it is saved.
+    /// Nonce taken; no signed bytes are saved.
     Taken,
-    /// Signed bytes are saved and broadcast, once or again.
+    /// Signed bytes are saved and broadcast, possibly several times.
     Broadcast,
     /// In a block that is not deep enough yet.
     Mined,
-    /// Over: it took effect.
+    /// Final: it took effect.
     Succeeded,
-    /// Over: it was reverted as a whole.
+    /// Final: it reverted as a whole.
     Reverted,
-    /// Over: its nonce was filled without doing anything.
+    /// Final: its nonce was filled by an empty transaction.
     Cancelled,
 }
 
 impl TxState {
-    /// Every state.
+    /// All states.
     pub const ALL: [TxState; 6] =
         [TxState::Taken, TxState::Broadcast, TxState::Mined, TxState::Succeeded, TxState::Reverted, TxState::Cancelled];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             TxState::Taken => "taken",
@@ -354,86 +355,86 @@ impl TxState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TxState> {
         TxState::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether its outcome counts: such a transaction has no job.
+    /// Whether the outcome is final: the transaction has no job.
     pub const fn is_final(self) -> bool {
         matches!(self, TxState::Succeeded | TxState::Reverted | TxState::Cancelled)
     }
 }
 
-/// Something that was signed for a transaction. All of one transaction have its nonce, so one at most is ever mined.
+/// One signed version of a transaction. All versions share the nonce, so at most one is ever mined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TxAttempt {
-    /// From 1.
+    /// Sequence number, from 1.
     pub number: i32,
-    /// Whether it does nothing but fill the nonce.
+    /// Whether it only fills the nonce.
     pub cancels: bool,
-    /// Its hash.
+    /// Transaction hash.
     pub hash: TxHash,
-    /// The bytes that are broadcast.
+    /// Bytes to broadcast.
     pub raw: Vec<u8>,
-    /// What it pays for gas.
+    /// Gas fees.
     pub fees: Fees,
-    /// When it was signed.
+    /// Signing time.
     pub at: Timestamp,
 }
 
-/// A transaction of ours that is in a block.
+/// Inclusion of a transaction in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mined {
-    /// Where.
+    /// Block reference.
     pub place: Place,
-    /// Which of the attempts.
+    /// Number of the included attempt.
     pub attempt: i32,
-    /// Whether it took effect; `false` = reverted as a whole.
+    /// Whether it took effect; `false` means that it reverted as a whole.
     pub succeeded: bool,
-    /// Those of its intents that failed alone.
+    /// Intents that failed individually.
     pub failed: Vec<IntentId>,
 }
 
-/// One place in a signer's sequence of transactions.
+/// One nonce of a signer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainTx {
-    /// Its id.
+    /// Id of the transaction.
     pub id: ChainTxId,
-    /// Whose.
+    /// Tenant of the transaction.
     pub tenant: TenantId,
-    /// Which of the tenant's keys.
+    /// Role of the signing key.
     pub role: KeyRole,
-    /// The address of that key.
+    /// Address of the signing key.
     pub signer: Address,
     /// The tenant's controller.
     pub controller: Address,
-    /// The place: one transaction at most per signer and nonce.
+    /// Nonce: at most one transaction per signer and nonce.
     pub nonce: u64,
-    /// What it is for, in the order of its call.
+    /// Its intents, in the order of the call.
     pub intents: Vec<IntentId>,
-    /// Most gas that it may use.
+    /// Gas limit.
     pub gas_limit: u64,
-    /// What it pays for gas when it is first signed.
+    /// Fees of the first signature.
     pub fees: Fees,
-    /// Where it is.
+    /// Current state.
     pub state: TxState,
-    /// Whether it is to be replaced by one that does nothing.
+    /// Whether an empty transaction is to replace it.
     pub cancel_wanted: bool,
-    /// What was signed for it, oldest first; only ever added to.
+    /// Signed versions, oldest first; append-only.
     pub attempts: Vec<TxAttempt>,
-    /// The block that it is in.
+    /// Current block, if included.
     pub mined: Option<Mined>,
-    /// Whether somebody was called because it is stuck at the highest fee.
+    /// Whether an alert was raised because it is stuck at the highest fee.
     pub paged: bool,
-    /// The outcome that was applied: a deep reorganisation may bring it back to `Broadcast` after that. What failed or was
-    /// undone before stands in it as failed for good.
+    /// Outcome already applied: a deep reorganisation may return the transaction to `Broadcast`
+    /// afterwards. Intents that failed or were undone before count as failed for good.
     pub settled: Option<Mined>,
-    /// When its nonce was taken.
+    /// Time at which the nonce was taken.
     pub created_at: Timestamp,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

@@ -1,29 +1,29 @@
-//! Which characters of a text can be seen, and which may not stand in names, addresses and ids. By Unicode's properties,
-//! never by a list of the characters that were met so far.
+//! Which characters of a text are visible, and which must not occur in names, addresses and ids.
+//! Decided by Unicode properties, never by a list of characters seen so far.
 
 use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint, GeneralCategory, NoncharacterCodePoint};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// The blank pattern of Braille: a symbol that shows nothing.
+/// The blank Braille pattern: a symbol without visible dots.
 const BRAILLE_BLANK: char = '\u{2800}';
-/// Tags, of which flags are made: they carry text that nobody sees.
+/// Tag characters, used in flags: they carry invisible text.
 const TAGS: std::ops::RangeInclusive<char> = '\u{E0000}'..='\u{E007F}';
-/// Marks of interlinear annotation: what stands between them is shown elsewhere or not at all.
+/// Interlinear annotation marks: the text between them is displayed elsewhere or not at all.
 const ANNOTATION: std::ops::RangeInclusive<char> = '\u{FFF9}'..='\u{FFFB}';
 
-/// Whether a character shows nothing and parts nothing (Unicode `Default_Ignorable_Code_Point`): joiners, fillers,
-/// variation selectors, direction marks.
+/// Whether a character is invisible and separates nothing (Unicode `Default_Ignorable_Code_Point`):
+/// joiners, fillers, variation selectors, direction marks.
 pub fn is_ignorable(character: char) -> bool {
     !character.is_ascii() && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
 
-/// Whether a character shows as a gap between words.
+/// Whether a character is displayed as a gap between words.
 pub fn is_gap(character: char) -> bool {
     character.is_whitespace() || character == BRAILLE_BLANK
 }
 
-/// Whether nothing of a text can be seen: it is empty, or has neither a letter, a number, a sign nor a symbol. What may not
-/// stand in any text (controls) or means what its sender alone knows (private use) makes it no blank one: it is refused.
+/// Whether nothing of a text is visible: it is empty, or has no letter, number, punctuation mark or
+/// symbol. Controls and private-use characters do not make a text blank: they are refused.
 pub fn is_blank(text: &str) -> bool {
     !text.chars().any(is_seen)
 }
@@ -60,11 +60,11 @@ fn is_seen(character: char) -> bool {
     shows && !is_gap(character) && !is_ignorable(character)
 }
 
-/// What [`is_forbidden`] refuses, as error messages say it.
+/// The characters that [`is_forbidden`] refuses, worded for error messages.
 pub const FORBIDDEN: &str = "bidirectional controls, line separators, private-use characters, tags or noncharacters";
 
-/// Whether a character may not stand in a name, an address or an id: it turns the direction of what others see, ends
-/// the line, means what its sender alone knows, or is no character.
+/// Whether a character must not occur in a name, an address or an id: it changes the text
+/// direction, ends the line, has a private meaning, or is a noncharacter.
 pub fn is_forbidden(character: char) -> bool {
     if character.is_ascii() {
         return false;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_of_which_nothing_is_seen_is_blank() {
+    fn a_text_without_visible_characters_is_blank() {
         let unseen = "\u{200B}\u{AD}\u{34F}\u{115F}\u{3164}\u{FFA0}\u{2800}\u{FE0F}\u{E0001}\u{301}\u{2028}\u{1D173}";
         for text in ["", " ", "\u{A0}\u{2003}", unseen] {
             assert!(is_blank(text), "{text:?}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_misleads_the_reader_is_forbidden_and_what_languages_need_is_not() {
+    fn misleading_characters_are_forbidden_and_those_of_languages_are_not() {
         let marks = ['\u{61C}', '\u{200E}', '\u{200F}'];
         let ranges = ('\u{202A}'..='\u{202E}').chain('\u{2066}'..='\u{2069}').chain('\u{E0000}'..='\u{E007F}');
         let plain =
@@ -106,7 +106,8 @@ mod tests {
         for character in marks.into_iter().chain(ranges).chain(plain).chain(others) {
             assert!(is_forbidden(character), "{character:?}");
         }
-        // Joiners of Persian and Hindi, soft hyphens and the like are left out where names are compared and sent.
+        // Joiners of Persian and Hindi, soft hyphens and the like are left out where names are
+        // compared and sent.
         for character in "aé\u{200C}\u{200D}\u{200B}\u{AD}ش中😀‐’".chars() {
             assert!(!is_forbidden(character), "{character:?}");
         }

@@ -1,11 +1,12 @@
-//! Amounts of the wallet service: text of at most 12 digits and 6 decimals outside, millionths of a unit inside.
+//! Amounts of the wallet service: text of at most 12 digits and 6 decimals outside, millionths of a
+//! unit inside.
 
-/// Decimals of both coins, and of every amount that the wallet service reads.
+/// Decimals of both stablecoins, and of every amount that the wallet service parses.
 pub const DECIMALS: usize = 6;
-/// Digits before the point that an amount may have.
+/// Maximum number of digits before the decimal point.
 pub const WHOLE_DIGITS: usize = 12;
 
-/// Reads `^\d{1,12}(\.\d{1,6})?$`, greater than zero, as millionths (`decisions.md`, "Amounts").
+/// Parses `^\d{1,12}(\.\d{1,6})?$`, greater than zero, as millionths (`decisions.md`, "Amounts").
 pub fn parse(text: &str) -> Option<i64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((_, "")) => return None,
@@ -23,7 +24,7 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(minor).filter(|minor| *minor > 0)
 }
 
-/// Writes millionths in the shortest exact form with two decimals at least: `25.00`, `0.000001`.
+/// Formats millionths in the shortest exact form with at least two decimals: `25.00`, `0.000001`.
 pub fn show(minor: i64) -> String {
     let digits = format!("{:0>width$}", minor.unsigned_abs(), width = DECIMALS + 1);
     let (whole, fraction) = digits.split_at(digits.len() - DECIMALS);
@@ -32,7 +33,7 @@ pub fn show(minor: i64) -> String {
     format!("{sign}{whole}.{}", &fraction[..kept])
 }
 
-/// The first two decimals: what the sandbox's values are chosen by.
+/// The first two decimals, which select the sandbox's behaviour.
 pub const fn cents(minor: i64) -> i64 {
     minor.rem_euclid(1_000_000) / 10_000
 }
@@ -43,7 +44,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn amounts_are_12_digits_and_6_decimals_and_more_than_nothing() {
+    fn amounts_have_12_digits_and_6_decimals_and_are_positive() {
         for (text, minor) in [
             ("25", 25_000_000),
             ("25.0", 25_000_000),
@@ -94,12 +95,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_reads_back(minor in 1_i64..1_000_000_000_000_000_000) {
+        fn printed_amounts_round_trip(minor in 1_i64..1_000_000_000_000_000_000) {
             prop_assert_eq!(parse(&show(minor)), Some(minor));
         }
 
         #[test]
-        fn the_grammar_is_that_of_the_decisions(text in "[0-9]{0,14}(\\.[0-9]{0,8})?") {
+        fn the_grammar_matches_the_decisions(text in "[0-9]{0,14}(\\.[0-9]{0,8})?") {
             let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(w, f)| (w, Some(f)));
             let form = (1..=12).contains(&whole.len()) && fraction.is_none_or(|f| (1..=6).contains(&f.len()));
             let more_than_nothing = text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));

@@ -1,4 +1,4 @@
-//! The seven destination countries and the facts about them that never change (ISO 3166-1).
+//! The seven destination countries and their constant facts (ISO 3166-1).
 
 use crate::currency::Currency;
 
@@ -22,11 +22,11 @@ pub enum Country {
 }
 
 impl Country {
-    /// Every destination, in alphabetical order of its code.
+    /// All destinations, in alphabetical order of their codes.
     pub const ALL: [Country; 7] =
         [Country::Bgd, Country::Egy, Country::Ind, Country::Npl, Country::Pak, Country::Phl, Country::Vnm];
 
-    /// ISO 3166-1 alpha-3, as the interface writes it.
+    /// ISO 3166-1 alpha-3 code, as in the API.
     pub const fn alpha3(self) -> &'static str {
         match self {
             Country::Bgd => "BGD",
@@ -39,7 +39,7 @@ impl Country {
         }
     }
 
-    /// ISO 3166-1 alpha-2, as BICs and ISO 20022 write it.
+    /// ISO 3166-1 alpha-2 code, as in BICs and ISO 20022.
     pub const fn alpha2(self) -> &'static str {
         match self {
             Country::Bgd => "BD",
@@ -52,7 +52,7 @@ impl Country {
         }
     }
 
-    /// The currency that a beneficiary there is paid in (specification: `DestinationCurrency`).
+    /// Payout currency of the country (specification: `DestinationCurrency`).
     pub const fn currency(self) -> Currency {
         match self {
             Country::Bgd => Currency::Bdt,
@@ -65,7 +65,7 @@ impl Country {
         }
     }
 
-    /// The IANA name of its time zone: each of them has one.
+    /// IANA name of its time zone: each country has one.
     pub const fn time_zone(self) -> &'static str {
         match self {
             Country::Bgd => "Asia/Dhaka",
@@ -78,7 +78,7 @@ impl Country {
         }
     }
 
-    /// Reads the alpha-3 code, exactly as written.
+    /// Parses the alpha-3 code, case-sensitive.
     pub fn parse(code: &str) -> Option<Country> {
         Country::ALL.into_iter().find(|country| country.alpha3() == code)
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_read_back_and_nothing_else_does() {
+    fn only_known_codes_parse() {
         for country in Country::ALL {
             assert_eq!(Country::parse(country.alpha3()), Some(country));
         }

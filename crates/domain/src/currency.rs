@@ -1,4 +1,5 @@
-//! Currencies and stable coins, with their minor units (ISO 4217; coins: their contracts' `decimals`).
+//! Currencies and stablecoins with their minor units (ISO 4217; stablecoins: their contracts'
+//! `decimals`).
 
 /// A currency that the ledger can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +28,7 @@ pub enum Currency {
 }
 
 impl Currency {
-    /// Every currency, in alphabetical order of its code.
+    /// All currencies, in alphabetical order of their codes.
     pub const ALL: [Currency; 20] = [
         Currency::Aed,
         Currency::Bdt,
@@ -51,7 +52,8 @@ impl Currency {
         Currency::Vnd,
     ];
 
-    /// The currencies that a quote may be asked in (specification: `CurrencyCode`), in the specification's order.
+    /// The source currencies of quotes (specification: `CurrencyCode`), in the specification's
+    /// order.
     pub const SOURCES: [Currency; 10] = [
         Currency::Bhd,
         Currency::Eur,
@@ -65,7 +67,7 @@ impl Currency {
         Currency::Aed,
     ];
 
-    /// The code as the interfaces write it.
+    /// The code as used by the APIs.
     pub const fn code(self) -> &'static str {
         match self {
             Currency::Aed => "AED",
@@ -101,18 +103,18 @@ impl Currency {
         }
     }
 
-    /// Reads a code, exactly as written.
+    /// Parses a code, case-sensitive.
     pub fn parse(code: &str) -> Option<Currency> {
         Currency::ALL.into_iter().find(|currency| currency.code() == code)
     }
 
-    /// Reads a code that a quote or an order may name as its base currency.
+    /// Parses a code that a quote or an order may use as its base currency.
     pub fn parse_source(code: &str) -> Option<Currency> {
         Currency::SOURCES.into_iter().find(|currency| currency.code() == code)
     }
 }
 
-/// A coin that payments are settled in (specification: `StableCoin`).
+/// A stablecoin that payments are settled in (specification: `StableCoin`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StableCoin {
     /// Circle's USD Coin
@@ -122,10 +124,10 @@ pub enum StableCoin {
 }
 
 impl StableCoin {
-    /// Both coins.
+    /// Both stablecoins.
     pub const ALL: [StableCoin; 2] = [StableCoin::Usdc, StableCoin::Usdt];
 
-    /// The coin as a currency of the ledger.
+    /// The stablecoin as a currency of the ledger.
     pub const fn currency(self) -> Currency {
         match self {
             StableCoin::Usdc => Currency::Usdc,
@@ -133,7 +135,7 @@ impl StableCoin {
         }
     }
 
-    /// Reads a code, exactly as written.
+    /// Parses a code, case-sensitive.
     pub fn parse(code: &str) -> Option<StableCoin> {
         StableCoin::ALL.into_iter().find(|coin| coin.currency().code() == code)
     }

@@ -1,19 +1,19 @@
-//! Exact decimal numbers for rates and for amounts on their way in and out.
+//! Exact decimal numbers for rates, and for parsing and printing amounts.
 //!
-//! A value is `mantissa × 10^-scale` in 128 bits. Every operation is exact or answers `None`: nothing is ever
-//! rounded unless the caller names the digits and the direction.
+//! A value is `mantissa × 10^-scale` in 128 bits. Every operation is exact or returns `None`:
+//! nothing is rounded unless the caller specifies digits and direction.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// An exact decimal number, kept in its shortest form (no trailing zeros behind the point).
+/// An exact decimal number, kept in its shortest form (no trailing zeros after the point).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     mantissa: i128,
     scale: u32,
 }
 
-/// Which way a division or a rounding goes.
+/// Direction of a division or a rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Towards minus infinity.
@@ -24,10 +24,10 @@ pub enum Rounding {
     HalfEven,
 }
 
-/// Why a text is no decimal number.
+/// Reason why a text does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
-    /// Not of the form of a JSON number.
+    /// Not in the form of a JSON number.
     #[error("is not a decimal number")]
     Malformed,
     /// More digits than are kept exactly.
@@ -38,7 +38,7 @@ pub enum DecimalError {
         Decimal::MAX_EXPONENT
     )]
     OutOfRange,
-    /// More digits than [`Decimal::parse_rounded`] looks at.
+    /// More digits than [`Decimal::parse_rounded`] accepts.
     #[error(
         "has more than {} significant digits or {} decimals, or is too large",
         Decimal::ROUNDED_MAX_DIGITS,
@@ -50,18 +50,18 @@ pub enum DecimalError {
 const MAX_SCALE: u32 = 37;
 
 impl Decimal {
-    /// Significant digits that [`Decimal::parse`] takes.
+    /// Maximum significant digits of [`Decimal::parse`].
     pub const MAX_DIGITS: usize = 20;
-    /// Decimals that [`Decimal::parse`] takes.
+    /// Maximum decimals of [`Decimal::parse`].
     pub const MAX_DECIMALS: u32 = 12;
-    /// The largest magnitude of an exponent that [`Decimal::parse`] takes.
+    /// Maximum magnitude of an exponent of [`Decimal::parse`].
     pub const MAX_EXPONENT: i32 = 20;
-    /// Significant digits that [`Decimal::parse_rounded`] takes.
+    /// Maximum significant digits of [`Decimal::parse_rounded`].
     pub const ROUNDED_MAX_DIGITS: usize = 40;
-    /// Decimals that [`Decimal::parse_rounded`] takes.
+    /// Maximum decimals of [`Decimal::parse_rounded`].
     pub const ROUNDED_MAX_DECIMALS: i32 = 30;
 
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Decimal = Decimal { mantissa: 0, scale: 0 };
     /// One.
     pub const ONE: Decimal = Decimal { mantissa: 1, scale: 0 };
@@ -82,16 +82,17 @@ impl Decimal {
         Decimal { mantissa: value as i128, scale: 0 }
     }
 
-    /// Reads a JSON number (or the same text from elsewhere) within the interface's bounds: at most 20 significant
-    /// digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
+    /// Parses a JSON number (or the same text from elsewhere) within the API's bounds: at most 20
+    /// significant digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
     pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
         let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRange)?;
         Self::assemble(negative, whole, fraction, exponent)
     }
 
-    /// Reads a JSON number and rounds it half-even to `decimals` digits, at most 12, after the point. The text may have
-    /// 40 significant digits and 30 decimals (trailing zeros apart), in any notation: a client may send the product of
-    /// a rate and an amount exactly as its own arithmetic prints it.
+    /// Parses a JSON number and rounds it half-even to `decimals` digits, at most 12, after the
+    /// point. The text may have 40 significant digits and 30 decimals (without trailing zeros) in
+    /// any notation: a client may send the product of a rate and an amount exactly as its own
+    /// arithmetic prints it.
     pub fn parse_rounded(text: &str, decimals: u32) -> Result<Decimal, DecimalError> {
         let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRoundedRange)?;
         let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|digit| digit - b'0').collect();
@@ -137,7 +138,7 @@ impl Decimal {
         Ok(value)
     }
 
-    /// Decimals of the shortest exact form.
+    /// Number of decimals in the shortest exact form.
     pub const fn decimals(self) -> u32 {
         self.scale
     }
@@ -178,7 +179,8 @@ impl Decimal {
         Some(Decimal::new(self.mantissa.checked_mul(other.mantissa)?, scale))
     }
 
-    /// The quotient to `decimals` digits behind the point, or `None` beyond 128 bits or for a divisor of zero.
+    /// The quotient to `decimals` digits after the point, or `None` beyond 128 bits or for a
+    /// divisor of zero.
     pub fn checked_div(self, divisor: Decimal, decimals: u32, rounding: Rounding) -> Option<Decimal> {
         if decimals > MAX_SCALE {
             return None;
@@ -192,7 +194,7 @@ impl Decimal {
         Some(Decimal::new(div_rounded(numerator, denominator, rounding)?, decimals))
     }
 
-    /// The value rounded to `decimals` digits behind the point.
+    /// The value rounded to `decimals` digits after the point.
     pub fn round(self, decimals: u32, rounding: Rounding) -> Decimal {
         if self.scale <= decimals {
             return self;
@@ -202,7 +204,7 @@ impl Decimal {
         Decimal::new(mantissa, decimals)
     }
 
-    /// The value as an integer number of units of `10^-decimals`, if it is one and fits.
+    /// The value as an integer number of `10^-decimals` units, if it is one and fits.
     pub fn to_minor(self, decimals: u32) -> Option<i64> {
         if self.scale > decimals {
             return None;
@@ -230,7 +232,7 @@ struct Notation<'a> {
 }
 
 impl Notation<'_> {
-    /// `beyond` is the error of an exponent that no bound could take.
+    /// `beyond` is the error for an exponent beyond every bound.
     fn of(text: &str, beyond: DecimalError) -> Result<Notation<'_>, DecimalError> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -262,8 +264,8 @@ fn parse_exponent(text: &str, beyond: DecimalError) -> Result<i32, DecimalError>
     text.strip_prefix('+').unwrap_or(text).parse().map_err(|_| beyond)
 }
 
-/// The integer that the first `kept` of `digits` write (zeros follow where there are fewer), rounded half-even by the
-/// others; `None` beyond 128 bits.
+/// The integer written by the first `kept` of `digits` (padded with zeros), rounded half-even by
+/// the rest; `None` beyond 128 bits.
 fn round_digits(digits: &[u8], kept: i64) -> Option<i128> {
     let Ok(kept) = usize::try_from(kept) else { return Some(0) };
     let (whole, rest) = digits.split_at(kept.min(digits.len()));
@@ -276,7 +278,7 @@ fn round_digits(digits: &[u8], kept: i64) -> Option<i128> {
     }
     let up = match rest {
         [] | [0..=4, ..] => false,
-        // The digits after it end in one that is not zero.
+        // The remaining digits end in one that is not zero.
         [5] => mantissa % 2 != 0,
         [_, ..] => true,
     };
@@ -320,7 +322,7 @@ impl Ord for Decimal {
     fn cmp(&self, other: &Decimal) -> Ordering {
         match self.aligned(*other) {
             Some((a, b, _)) => a.cmp(&b),
-            // One of the two is so large that it cannot be lifted to the other's scale: the whole parts differ.
+            // One value is too large for the other's scale: the whole parts differ.
             None => self.floor().cmp(&other.floor()),
         }
     }
@@ -363,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_exactly_and_print_in_their_shortest_form() {
+    fn numbers_parse_exactly_and_print_in_their_shortest_form() {
         for (text, printed) in [
             ("0", "0"),
             ("-0", "0"),
@@ -444,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn division_rounds_as_told() {
+    fn division_rounds_in_the_given_direction() {
         let (one, three) = (dec("1"), dec("3"));
         assert_eq!(one.checked_div(three, 4, Rounding::Floor), Some(dec("0.3333")));
         assert_eq!(one.checked_div(three, 4, Rounding::Ceil), Some(dec("0.3334")));
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_is_an_answer_and_not_a_wrong_number() {
+    fn overflow_returns_none() {
         let huge = Decimal::new(i128::MAX, 0);
         assert_eq!(huge.checked_mul(dec("10")), None);
         assert_eq!(huge.checked_add(Decimal::ONE), None);
@@ -466,13 +468,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn printing_and_reading_agree(mantissa in -10_i128.pow(19)..10_i128.pow(19), scale in 0_u32..=12) {
+        fn printed_numbers_parse_back(mantissa in -10_i128.pow(19)..10_i128.pow(19), scale in 0_u32..=12) {
             let value = Decimal::new(mantissa, scale);
             prop_assert_eq!(value.to_string().parse::<Decimal>(), Ok(value));
         }
 
         #[test]
-        fn rounding_while_reading_agrees_with_rounding_afterwards(
+        fn rounding_while_parsing_equals_rounding_afterwards(
             mantissa in -10_i128.pow(19)..10_i128.pow(19),
             scale in 0_u32..=12,
             decimals in 0_u32..=12,

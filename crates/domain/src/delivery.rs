@@ -1,7 +1,8 @@
-//! The delivery of one event, of either service, to the bank's receiver: when it is tried, and when it is given up.
+//! Delivery of one event, of either service, to the bank's webhook endpoint: its schedule and its
+//! end.
 //!
-//! Of an aggregate's events only the first undelivered one is tried: [`DeliveryStream`] knows which. Sending is an
-//! adapter's work.
+//! Only the first undelivered event of an aggregate is attempted: [`DeliveryStream`] knows which.
+//! An adapter sends.
 
 use crate::ids::{EventId, TenantId};
 use crate::time::{Span, Timestamp};
@@ -13,25 +14,25 @@ pub mod states;
 pub use change::{JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce};
 pub use states::{DeliveryStep, DeliveryTrigger};
 
-/// Where a delivery is.
+/// State of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryState {
-    /// Is tried, or waits for the one before it.
+    /// Being attempted, or waiting for the one before it.
     Pending,
-    /// The receiver has it.
+    /// The endpoint received it.
     Delivered,
-    /// Given up; may be replayed.
+    /// Given up; can be replayed.
     Dead,
-    /// There is no receiver, or it wants no more; may be replayed.
+    /// There is no endpoint, or it wants no more events; can be replayed.
     Disabled,
 }
 
 impl DeliveryState {
-    /// Every state.
+    /// All states.
     pub const ALL: [DeliveryState; 4] =
         [DeliveryState::Pending, DeliveryState::Delivered, DeliveryState::Dead, DeliveryState::Disabled];
 
-    /// The name in the store and on the wire.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             DeliveryState::Pending => "pending",
@@ -41,76 +42,77 @@ impl DeliveryState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DeliveryState> {
         DeliveryState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// A delivery; known by its event's id.
+/// A delivery, identified by its event's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The event.
     pub event: EventId,
-    /// Whose.
+    /// Tenant of the event.
     pub tenant: TenantId,
-    /// What the event belongs to.
+    /// Aggregate of the event.
     pub aggregate: Aggregate,
-    /// The event's number among those of its aggregate.
+    /// The event's number within its aggregate.
     pub version: i64,
-    /// Where it is.
+    /// Current state.
     pub state: DeliveryState,
-    /// How often it has been tried since it was made or last replayed.
+    /// Attempts since creation or the last replay.
     pub tries: i32,
-    /// How often it has been tried in all: the number of its newest attempt.
+    /// Attempts in total: the number of the newest one.
     pub attempts: i32,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it is tried next; `None` = not by itself, or not before the one ahead of it is through.
+    /// Time of the next attempt; `None` if none is scheduled or an earlier delivery is open.
     pub next_at: Option<Timestamp>,
-    /// When the receiver took it.
+    /// Time of the successful attempt.
     pub delivered_at: Option<Timestamp>,
     /// HTTP status of the newest answer.
     pub last_status: Option<u16>,
-    /// What went wrong at the newest try.
+    /// Failure of the newest attempt.
     pub last_fault: Option<String>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub revision: i64,
 }
 
-/// One try.
+/// One attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Whose.
+    /// Tenant of the event.
     pub tenant: TenantId,
     /// The event.
     pub event: EventId,
-    /// 1 for the first.
+    /// Sequence number, from 1.
     pub number: i32,
-    /// When.
+    /// Time of the attempt.
     pub at: Timestamp,
-    /// HTTP status, where there was an answer.
+    /// HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// The beginning of the answer's body.
+    /// Beginning of the answer's body.
     pub body: String,
-    /// What went wrong; `None` = the receiver has it.
+    /// Failure; `None` means that the endpoint received it.
     pub fault: Option<String>,
-    /// How long it took.
+    /// Duration of the attempt.
     pub took: Span,
 }
 
-/// How far an aggregate's events are delivered. Of a quote or a payment there are deliveries only of what happened while
-/// its tenant wanted them, and of what was made up for. Versions below `open` are through (delivered, dead or disabled);
-/// version `open`, if there is one, has the job; those up to `newest` wait.
+/// Delivery progress of an aggregate's events. A quote or a payment has deliveries only for the
+/// events that its tenant wanted when they happened, and for backfilled ones. Versions below `open`
+/// are finished (delivered, dead or disabled); version `open`, if any, has the job; those up to
+/// `newest` wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryStream {
-    /// Whose.
+    /// Tenant of the aggregate.
     pub tenant: TenantId,
-    /// Which aggregate.
+    /// The aggregate.
     pub aggregate: Aggregate,
-    /// The first that is not through; `newest + 1` = none.
+    /// First unfinished version; `newest + 1` means none.
     pub open: i64,
-    /// The newest.
+    /// Newest version.
     pub newest: i64,
 }
 

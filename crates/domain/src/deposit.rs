@@ -1,8 +1,8 @@
-//! An incoming transaction: money that arrived on the chain, from the first sight of it to its end.
+//! An incoming transaction: money that arrived on the chain, from its first sighting to its end.
 //!
-//! What the interface shows ([`DepositState::status`], [`Deposit::kind`]) is a function of a richer state. A deposit is
-//! known by where its log stands in its transaction, so a reorganisation that moves the transaction never makes
-//! another one of it.
+//! The values that the API shows ([`DepositState::status`], [`Deposit::kind`]) are a function of a
+//! richer state. A deposit is identified by its transaction and its log's position there, so a
+//! reorganisation that moves the transaction never creates a second deposit.
 
 use uuid::Uuid;
 
@@ -32,41 +32,42 @@ pub use case::{Case, DepositRefusal, Terms};
 pub use sent_back::Asking;
 pub use token::{Halt, TokenState};
 
-/// Where a deposit is.
+/// State of a deposit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DepositState {
     /// In a block that is not deep enough to count.
     Seen,
-    /// Its block was reorganised away before it counted: nobody is shown it, unless it comes again.
+    /// Its block was reorganised away before it counted: hidden, unless it is included again.
     Orphaned,
-    /// It counts, and is not worth a release: it holds nothing up and is not judged until it is released with more.
+    /// Counted, but not worth a release: it blocks nothing and stays undecided until it is released
+    /// with more.
     Dust,
-    /// It counts; the wallet is blocked, so it stays where it is until that ends.
+    /// Counted; the wallet is blocked, so it stays in its vault until the block ends.
     Held,
-    /// It counts; its risk is to be assessed.
+    /// Counted; its risk is to be assessed.
     Screening,
-    /// A person decides about it.
+    /// Waits for a reviewer's decision.
     InReview,
-    /// It may go to the wallet; the release is under way.
+    /// Approved for the wallet; the release is in progress.
     Approved,
-    /// It is in the wallet.
+    /// In the wallet.
     Completed,
-    /// Refused by compliance; it may be given back.
+    /// Rejected by compliance; may be refunded.
     Rejected,
-    /// Refused by compliance; it is never given back.
+    /// Rejected by compliance; never refunded.
     LegalHold,
-    /// Refused, and on its way back to the sender.
+    /// Rejected, and being refunded to the sender.
     Refunding,
-    /// Refused, and given back.
+    /// Rejected, and refunded.
     Refunded,
-    /// The release failed, or the transaction fell out of the chain for good.
+    /// The release failed, or the transaction was dropped from the chain for good.
     Failed,
-    /// It counted, and then its block was reorganised away: its amount is in suspense.
+    /// Counted before its block was reorganised away: its amount is in suspense.
     Suspended,
 }
 
 impl DepositState {
-    /// Every state.
+    /// All states.
     pub const ALL: [DepositState; 14] = [
         DepositState::Seen,
         DepositState::Orphaned,
@@ -84,7 +85,7 @@ impl DepositState {
         DepositState::Suspended,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             DepositState::Seen => "seen",
@@ -104,7 +105,7 @@ impl DepositState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DepositState> {
         DepositState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -115,7 +116,7 @@ impl DepositState {
 pub enum DepositStatus {
     /// Seen, not deep enough.
     Pending,
-    /// It counts.
+    /// Counted.
     ReceivedInEscrow,
     /// In the wallet.
     Completed,
@@ -126,7 +127,7 @@ pub enum DepositStatus {
 }
 
 impl DepositStatus {
-    /// Every status.
+    /// All statuses.
     pub const ALL: [DepositStatus; 5] = [
         DepositStatus::Pending,
         DepositStatus::ReceivedInEscrow,
@@ -135,7 +136,7 @@ impl DepositStatus {
         DepositStatus::Rejected,
     ];
 
-    /// The name on the wire.
+    /// Name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             DepositStatus::Pending => "PENDING",
@@ -147,12 +148,12 @@ impl DepositStatus {
     }
 }
 
-/// `type` of the specification's transaction, as far as deposits go.
+/// `type` of the specification's transaction, as far as it applies to deposits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DepositKind {
     /// `RECEIVED`
     Received,
-    /// `BLOCKED`: frozen where it is.
+    /// `BLOCKED`: frozen in its current place.
     Blocked,
 }
 
@@ -160,7 +161,7 @@ impl DepositKind {
     /// Both.
     pub const ALL: [DepositKind; 2] = [DepositKind::Received, DepositKind::Blocked];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             DepositKind::Received => "RECEIVED",
@@ -168,16 +169,16 @@ impl DepositKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<DepositKind> {
         DepositKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Where the books have a deposit's amount.
+/// Book account that holds a deposit's amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pot {
-    /// Nowhere: it has not counted, was given back, or fell out of the chain.
+    /// None: it has not counted, was refunded, or was dropped from the chain.
     Nowhere,
     /// `escrow:{request}:{coin}`
     Escrow,
@@ -188,10 +189,10 @@ pub enum Pot {
 }
 
 impl Pot {
-    /// Every pot.
+    /// All book accounts.
     pub const ALL: [Pot; 4] = [Pot::Nowhere, Pot::Escrow, Pot::Suspense, Pot::Wallet];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Pot::Nowhere => "nowhere",
@@ -201,83 +202,83 @@ impl Pot {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Pot> {
         Pot::ALL.into_iter().find(|pot| pot.name() == name)
     }
 }
 
-/// Giving a rejected deposit back: one person proposes, another one executes.
+/// Refund of a rejected deposit: one user proposes, another executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refund {
-    /// Where to: asked for from the sender, and screened. Never blindly the payer's address.
+    /// Refund address: requested from the sender and screened. Never blindly the payer's address.
     pub to: Address,
-    /// Who proposed it.
+    /// User who proposed it.
     pub proposed_by: String,
-    /// What screening the address found.
+    /// Screening result of the address.
     pub screened: crate::screening::Screened,
-    /// The proposal on the chain.
+    /// Intent of the on-chain proposal.
     pub propose: IntentId,
     /// Whether the proposal is on the chain.
     pub proposed: bool,
-    /// Who approved it: somebody else.
+    /// User who approved it, never the proposer.
     pub approved_by: Option<String>,
-    /// What screening the address found when it was approved, on the lists of then.
+    /// Screening result of the address at approval, with the lists of that time.
     pub screened_again: Option<crate::screening::Screened>,
-    /// The execution on the chain.
+    /// Intent of the on-chain execution.
     pub execute: Option<IntentId>,
-    /// The transaction that paid it.
+    /// Transaction that paid it.
     pub tx: Option<TxHash>,
 }
 
-/// The refund that a person has before him when he approves it.
+/// The refund as the approving user sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenRefund {
-    /// Where it goes to.
+    /// Refund address.
     pub to: Address,
-    /// How much, in minor units; `None` = he named none.
+    /// Amount in minor units; `None` if the user did not name one.
     pub minor: Option<i64>,
 }
 
 impl Refund {
-    /// Whether nobody has approved it yet: it can be approved once it is on the chain, and withdrawn.
+    /// Whether it awaits approval: it can be approved once it is on the chain, or withdrawn.
     pub const fn waits_for_approval(&self) -> bool {
         self.approved_by.is_none() && self.tx.is_none()
     }
 }
 
-/// What a person decided about a deposit.
+/// A reviewer's decision about a deposit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What.
+    /// The verdict.
     pub verdict: ReviewVerdict,
-    /// Who.
+    /// The reviewer.
     pub by: String,
-    /// Why.
+    /// The reviewer's note.
     pub note: String,
-    /// When.
+    /// Time of the decision.
     pub at: Timestamp,
 }
 
-/// What a person can decide about a deposit in review.
+/// Verdicts available for a deposit in review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewVerdict {
-    /// It goes to the wallet.
+    /// Release it to the wallet.
     Approve,
-    /// It is refused, and may be given back.
+    /// Reject it; it may be refunded.
     Reject,
-    /// It is refused, and never given back.
+    /// Reject it; it is never refunded.
     LegalHold,
-    /// It is refused like a rejected one, and the wallet is blocked.
+    /// Reject it and block the wallet.
     Block,
 }
 
 impl ReviewVerdict {
-    /// Every verdict.
+    /// All verdicts.
     pub const ALL: [ReviewVerdict; 4] =
         [ReviewVerdict::Approve, ReviewVerdict::Reject, ReviewVerdict::LegalHold, ReviewVerdict::Block];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             ReviewVerdict::Approve => "approve",
@@ -287,7 +288,7 @@ impl ReviewVerdict {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ReviewVerdict> {
         ReviewVerdict::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
@@ -296,84 +297,86 @@ impl ReviewVerdict {
 /// An incoming transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
-    /// Its id: [`Deposit::id_of`].
+    /// Id, see [`Deposit::id_of`].
     pub id: DepositId,
-    /// Whose.
+    /// Tenant of the deposit.
     pub tenant: TenantId,
-    /// Who is to get it.
+    /// Wallet that receives it.
     pub wallet: WalletId,
-    /// The request whose escrow it came to; `None` = it came straight to the wallet's address.
+    /// Request whose escrow it was paid to; `None` if it was paid directly to the wallet's address.
     pub request: Option<PaymentRequestId>,
-    /// The submission of sender's details whose escrow it came to; `None` = it came to the request's own escrow, so that its
-    /// sender is unknown, or to the wallet.
+    /// Submission of sender details whose escrow it was paid to; `None` if it was paid to the
+    /// request's own escrow (sender unknown) or to the wallet.
     pub submission: Option<u32>,
-    /// Which coin.
+    /// Stablecoin of the deposit.
     pub coin: StableCoin,
-    /// How much: the log's value in minor units (10^-6).
+    /// Value of the log in minor units (10^-6).
     pub minor: i64,
-    /// Who paid.
+    /// Payer's address.
     pub from: Address,
-    /// The vault that it came to.
+    /// Vault that it was paid to.
     pub to: Address,
-    /// Its transaction.
+    /// Transaction hash.
     pub tx: TxHash,
-    /// The place of its log among the logs of the transaction.
+    /// Position of its log among the transaction's transfers.
     pub ordinal: u32,
-    /// Where in the chain it is; `None` = not in the chain now.
+    /// Block reference; `None` if it is not in the chain.
     pub place: Option<Place>,
-    /// Height of the chain when it fell out of it.
+    /// Height of the chain when it dropped out.
     pub lost_at: Option<u64>,
-    /// The time that its block claims.
+    /// Timestamp of its block.
     pub paid_at: Timestamp,
-    /// `timestamp`: when it was first seen.
+    /// `timestamp`: time of the first sighting.
     pub seen_at: Timestamp,
-    /// What the submission says whose escrow it came to; nothing where the sender is unknown.
+    /// Sender details of the submission whose escrow it was paid to; empty if the sender is
+    /// unknown.
     pub sender: SenderDetails,
-    /// Where it is.
+    /// Current state.
     pub state: DepositState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// The state that it had when it was suspended or began to be refunded.
+    /// State before it was suspended or its refund began.
     pub back_to: Option<DepositState>,
-    /// Where its amount is in the books.
+    /// Book account of its amount.
     pub pot: Pot,
-    /// The reservation escrow → wallet while it is approved.
+    /// Reservation escrow → wallet while it is approved.
     pub hold: Option<TransferId>,
-    /// When it counted.
+    /// Time at which it counted.
     pub credited_at: Option<Timestamp>,
-    /// Whether the balance of its vault was found to differ from what the logs add up to: an alert is out.
+    /// Whether its vault's balance differs from the sum of the logs: an alert is open.
     pub disputed: bool,
-    /// Why a person must decide about it, whatever screening finds.
+    /// Reason for a mandatory review, whatever screening finds.
     pub concern: Option<ReasonCode>,
-    /// The newest assessment of its risk.
+    /// Newest risk assessment.
     pub assessment: Option<Assessment>,
-    /// What a person decided.
+    /// The reviewer's decision.
     pub decision: Option<Decision>,
-    /// Whether its request's sums leave it out: it was not worth a release when it came, and has not been released since.
+    /// Whether the request's sums exclude it: it was not worth a release on arrival and has not
+    /// been released since.
     pub is_dust: bool,
     /// Whether a sandbox wants its release to fail on the chain.
     pub spoiled: bool,
-    /// The newest release: its own, or that of the deposit that it is released with.
+    /// Newest release: its own, or that of the deposit that it is released with.
     pub release: Option<IntentId>,
-    /// The dust that its newest release takes along.
+    /// Dust included in its newest release.
     pub riders: Vec<DepositId>,
-    /// The transaction that brought it to the wallet.
+    /// Transaction that moved it to the wallet.
     pub release_tx: Option<TxHash>,
-    /// When it was in the wallet.
+    /// Time at which it reached the wallet.
     pub completed_at: Option<Timestamp>,
-    /// Why it failed or was rejected.
+    /// Reason of its failure or rejection.
     pub failure: Option<FailureReason>,
-    /// Giving it back.
+    /// Its refund.
     pub refund: Option<Refund>,
-    /// The intent that puts its escrow on legal hold on the chain; `None` once its hold is lifted.
+    /// Intent that sets its escrow's legal hold on the chain; `None` once the hold is lifted.
     pub legal_hold: Option<IntentId>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
 impl Deposit {
-    /// The id of what the log at `ordinal` of a transaction says. Computed, so that the same log is the same deposit
-    /// in whichever block it is found. Shaped as a version 4 UUID.
+    /// Id of the log at `ordinal` of a transaction. Derived, so that the same log is the same
+    /// deposit in every block. Has the form of a version 4 UUID.
     pub fn id_of(chain_id: u64, tx: TxHash, ordinal: u32) -> DepositId {
         let word = vault::hash(&[b"corridor.deposit", &chain_id.to_be_bytes(), &tx.0, &ordinal.to_be_bytes()]);
         let mut bytes = [0; 16];
@@ -381,8 +384,8 @@ impl Deposit {
         DepositId(uuid::Builder::from_random_bytes(bytes).into_uuid())
     }
 
-    /// `status`; `None` = it is not shown. What is suspended or refunded shows what it showed before, but for money that a
-    /// reorganisation took out of the wallet: it is in the wallet no longer.
+    /// `status`; `None` if it is hidden. A suspended or refunding deposit keeps its previous
+    /// status, unless a reorganisation took its money out of the wallet.
     pub fn status(&self) -> Option<DepositStatus> {
         let state = match (self.state, self.back_to) {
             (DepositState::Suspended, Some(DepositState::Completed)) => DepositState::Suspended,
@@ -416,12 +419,12 @@ impl Deposit {
         }
     }
 
-    /// Its amount.
+    /// Amount of the deposit.
     pub const fn amount(&self) -> Money {
         Money::new(self.minor, self.coin.currency())
     }
 
-    /// Its transfer as the block at `place` has it, to be compared with what nodes report; `token` is the contract of its coin.
+    /// The transfer at `place`, for comparison with node answers; `token` is the contract of its coin.
     pub const fn transfer_at(&self, place: Place, token: Address) -> TransferAt {
         TransferAt {
             block_number: place.number,
@@ -435,76 +438,77 @@ impl Deposit {
         }
     }
 
-    /// The height that decides when it is looked at again: of its block, or of the chain when it fell out of it.
+    /// Height that decides the next check: of its block, or of the chain when it dropped out.
     pub fn height(&self) -> Option<u64> {
         self.place.map(|place| place.number).or(self.lost_at)
     }
 }
 
-/// A vault that the watcher knows.
+/// A vault that the watcher monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// Where it is.
+    /// Address of the vault.
     pub address: Address,
-    /// Whose.
+    /// Tenant of the vault.
     pub tenant: TenantId,
     /// The wallet, or the wallet that the escrow pays.
     pub wallet: WalletId,
-    /// The request whose escrow it is; `None` = it is the wallet itself.
+    /// Request of the escrow; `None` for a wallet.
     pub request: Option<PaymentRequestId>,
-    /// The submission of sender's details whose escrow it is; `None` = it is the request's own, or the wallet itself.
+    /// Submission of sender details of the escrow; `None` for the request's own escrow or a wallet.
     pub submission: Option<u32>,
 }
 
 impl Watched {
-    /// The request or the wallet.
+    /// Id of the request or the wallet.
     pub fn subject(&self) -> Uuid {
         self.request.map_or(self.wallet.0, |request| request.0)
     }
 
-    /// Which of the two.
+    /// Kind of the vault.
     pub const fn kind(&self) -> vault::VaultKind {
         if self.request.is_some() { vault::VaultKind::Escrow } else { vault::VaultKind::Wallet }
     }
 }
 
-/// A log of a coin that moved into or out of a watched vault; kept until its block is reorganised away.
+/// Log of a token transfer into or out of a watched vault; kept until its block is reorganised
+/// away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaultLog {
-    /// Where in the chain it is.
+    /// Block reference.
     pub place: Place,
-    /// Its place among the logs of the block.
+    /// Position among the logs of the block.
     pub log_index: u32,
-    /// Its transaction.
+    /// Transaction hash.
     pub tx: TxHash,
-    /// Its place among the logs of its transaction.
+    /// Position among the transaction's transfers.
     pub ordinal: u32,
     /// The vault.
     pub vault: Address,
-    /// Which coin.
+    /// Stablecoin of the transfer.
     pub coin: StableCoin,
-    /// What it adds to the vault, in minor units; negative where it takes away.
+    /// Change of the vault's balance in minor units; negative for outgoing transfers.
     pub minor: i64,
 }
 
-/// A token that nobody supports, sent to a watched vault: recorded, never a credit.
+/// An unsupported token sent to a watched vault: recorded, never credited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedAsset {
     /// The vault.
     pub vault: Watched,
-    /// The token's contract.
+    /// Token contract.
     pub token: Address,
-    /// Who sent it.
+    /// Sender's address.
     pub from: Address,
-    /// As the log says, in the token's own units; cut to 64 bits.
+    /// Value according to the log, in the token's own units; saturates at 64 bits.
     pub value: u64,
-    /// Where in the chain it is.
+    /// Block reference.
     pub place: Place,
-    /// Its transaction.
+    /// Transaction hash.
     pub tx: TxHash,
-    /// Its place among the logs of its transaction.
+    /// Position among the transaction's transfers.
     pub ordinal: u32,
-    /// When it was found.
+    /// Time of discovery.
     pub at: Timestamp,
 }
 

@@ -1,13 +1,13 @@
-//! Telephone numbers in the international form (ITU-T E.164).
+//! Telephone numbers in the international format (ITU-T E.164).
 //!
-//! Reads their form; whether somebody answers is never asked.
+//! Validates the format only, not whether the number is in service.
 
-/// The fewest digits after the plus sign that a subscriber's number has with its country code.
+/// Minimum digits after the plus sign, country code included.
 const MIN_DIGITS: usize = 7;
-/// The most digits after the plus sign (E.164 section 6).
+/// Maximum digits after the plus sign (E.164 section 6).
 const MAX_DIGITS: usize = 15;
 
-/// Whether `text` is `+`, then 7 to 15 digits of which the first is not 0.
+/// Whether `text` is `+` followed by 7 to 15 digits, the first not 0.
 pub fn is_e164(text: &str) -> bool {
     text.strip_prefix('+').is_some_and(|digits| {
         (MIN_DIGITS..=MAX_DIGITS).contains(&digits.len())
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plus_and_digits_are_a_number() {
+    fn a_number_is_a_plus_and_digits() {
         for right in ["+971501234567", "+6591234567", "+1234567", "+123456789012345"] {
             assert!(is_e164(right), "{right}");
         }

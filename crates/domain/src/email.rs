@@ -1,4 +1,4 @@
-//! E-mail addresses (RFC 5321), read for their form only: delivery is the only real proof.
+//! E-mail addresses (RFC 5321), validated by format only: delivery is the only real proof.
 
 /// Longest e-mail address (RFC 5321 section 4.5.3.1.3, less the angle brackets).
 pub const EMAIL_MAX_BYTES: usize = 254;

@@ -1,4 +1,5 @@
-//! Events of a tenant's log: what happened, to what, and how a payment stood at that instant.
+//! Events of a tenant's log: what happened, to which subject, and the payment's snapshot at that
+//! instant.
 
 use uuid::Uuid;
 
@@ -7,7 +8,7 @@ use crate::payment::{PaymentState, Standing};
 use crate::time::Timestamp;
 use crate::wallet_event::Aggregate;
 
-/// What happened (`decisions.md`, "Events").
+/// Kind of an event (`decisions.md`, "Events").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// `quote.created`
@@ -30,12 +31,12 @@ pub enum EventKind {
     PaymentReversed,
     /// `payment.unknown`
     PaymentUnknown,
-    /// `payment.updated`: something else than the status changed.
+    /// `payment.updated`: a field other than the status changed.
     PaymentUpdated,
 }
 
 impl EventKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [EventKind; 11] = [
         EventKind::QuoteCreated,
         EventKind::QuoteUsed,
@@ -50,7 +51,7 @@ impl EventKind {
         EventKind::PaymentUpdated,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::QuoteCreated => "quote.created",
@@ -67,12 +68,12 @@ impl EventKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The event of a payment's arrival in `state`.
+    /// The event of a payment that enters `state`.
     pub const fn of(state: PaymentState) -> EventKind {
         match state {
             PaymentState::Queued => EventKind::PaymentQueued,
@@ -85,7 +86,7 @@ impl EventKind {
         }
     }
 
-    /// The last segment of a receiver's path (`/webhooks/payment/payment-queued`).
+    /// The last segment of an endpoint's path (`/webhooks/payment/payment-queued`).
     pub const fn segment(self) -> &'static str {
         match self {
             EventKind::QuoteCreated => "quote-created",
@@ -102,7 +103,7 @@ impl EventKind {
         }
     }
 
-    /// What an event of this kind belongs to, by the id of the quote or payment.
+    /// The aggregate of an event of this kind, by the id of the quote or payment.
     pub const fn aggregate(self, subject: Uuid) -> Aggregate {
         if self.is_of_quote() { Aggregate::Quote(QuoteId(subject)) } else { Aggregate::Payment(PaymentId(subject)) }
     }
@@ -116,31 +117,31 @@ impl EventKind {
 /// One entry of a tenant's log, in the order of `seq`, which has no gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its id: [`Aggregate::event_id`]; another one where an older program wrote it.
+    /// Id, see [`Aggregate::event_id`]; events of older versions have a different one.
     pub id: EventId,
-    /// Whose log.
+    /// Tenant of the log.
     pub tenant: TenantId,
-    /// Its place in the log, from 1.
+    /// Position in the log, from 1.
     pub seq: i64,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The quote or payment.
     pub subject: Uuid,
-    /// Which change of the subject this is, from 1, without gaps.
+    /// Number of the subject's change, from 1, without gaps.
     pub version: i64,
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// How the payment stood after it; `None` for a quote, whose representation never changes.
+    /// Payment snapshot after the event; `None` for a quote, whose representation never changes.
     pub standing: Option<Standing>,
 }
 
 impl Event {
-    /// What it belongs to.
+    /// Aggregate of the event.
     pub const fn aggregate(&self) -> Aggregate {
         self.kind.aggregate(self.subject)
     }
 
-    /// Whether it can be delivered: its id follows from what it belongs to.
+    /// Whether it can be delivered: its id is derived from its aggregate.
     pub fn is_deliverable(&self) -> bool {
         self.aggregate().event_id(self.tenant, self.version) == self.id
     }

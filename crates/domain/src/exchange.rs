@@ -1,8 +1,8 @@
-//! An exchange order: coins of a wallet become rupees on a bank account.
+//! An exchange order: a wallet's tokens are exchanged for rupees on a bank account.
 //!
-//! First the coins move on the chain from the wallet to the controller, then the rupees are paid out over a rail, as an
-//! [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. What fails after the coins moved gives them
-//! back on the chain before the order is shown as failed.
+//! First the tokens move on the chain from the wallet to the controller, then a rail pays out the
+//! rupees, as an [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a
+//! failure after the debit, the tokens return on the chain before the order is shown as failed.
 
 use crate::attempt::Doubt;
 use crate::chain::TxHash;
@@ -21,29 +21,29 @@ pub mod states;
 pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
 pub use price::{Price, RateQuote};
 
-/// Where an order is. The interface shows [`ExchangeState::status`].
+/// State of an order. The API shows [`ExchangeState::status`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExchangeState {
-    /// The coins are reserved; the debit waits.
+    /// The tokens are reserved; the debit waits.
     Pending,
-    /// The debit has a nonce: it can no longer be called off without the chain.
+    /// The debit has a nonce: cancelling it requires a transaction.
     Debiting,
-    /// The controller has the coins; the rupees have yet to be sent.
+    /// The controller has the tokens; the payout is not sent yet.
     Debited,
-    /// A rail has the pay-out, or may have it.
+    /// A rail has the payout, or may have it.
     Paying,
-    /// The coins are on their way back to the wallet.
+    /// The tokens are returning to the wallet.
     Returning,
     /// Paid.
     Settled,
-    /// Not paid; the coins are in the wallet.
+    /// Not paid; the tokens are in the wallet.
     Failed,
-    /// Called off; the coins are in the wallet.
+    /// Cancelled; the tokens are in the wallet.
     Cancelled,
 }
 
 impl ExchangeState {
-    /// Every state.
+    /// All states.
     pub const ALL: [ExchangeState; 8] = [
         ExchangeState::Pending,
         ExchangeState::Debiting,
@@ -55,7 +55,7 @@ impl ExchangeState {
         ExchangeState::Cancelled,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             ExchangeState::Pending => "pending",
@@ -69,7 +69,7 @@ impl ExchangeState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ExchangeState> {
         ExchangeState::ALL.into_iter().find(|state| state.name() == name)
     }
@@ -88,18 +88,18 @@ impl ExchangeState {
         }
     }
 
-    /// Why it cannot be cancelled, for a person; `None` = its status says so by itself.
+    /// Why it cannot be cancelled, for display; `None` if its status already explains it.
     pub const fn why_not_cancelled(self) -> Option<&'static str> {
         match self {
-            ExchangeState::Debiting => Some("its coins are being moved"),
-            ExchangeState::Debited => Some("its coins have been moved"),
-            ExchangeState::Paying => Some("its payout is under way"),
-            ExchangeState::Returning => Some("its coins are on their way back to the wallet"),
+            ExchangeState::Debiting => Some("its tokens are being moved"),
+            ExchangeState::Debited => Some("its tokens have been moved"),
+            ExchangeState::Paying => Some("its payout is in progress"),
+            ExchangeState::Returning => Some("its tokens are being returned to the wallet"),
             ExchangeState::Pending | ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => None,
         }
     }
 
-    /// Whether nothing more is owed: such an order has no job.
+    /// Whether the state is final: the order has no job.
     pub const fn is_terminal(self) -> bool {
         matches!(self, ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled)
     }
@@ -116,12 +116,12 @@ pub enum OrderStatus {
     Settled,
     /// Failed.
     Failed,
-    /// Called off.
+    /// Cancelled.
     Cancelled,
 }
 
 impl OrderStatus {
-    /// Every status.
+    /// All statuses.
     pub const ALL: [OrderStatus; 5] = [
         OrderStatus::Pending,
         OrderStatus::Processing,
@@ -130,7 +130,7 @@ impl OrderStatus {
         OrderStatus::Cancelled,
     ];
 
-    /// The name on the wire.
+    /// Name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             OrderStatus::Pending => "PENDING",
@@ -141,35 +141,35 @@ impl OrderStatus {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<OrderStatus> {
         OrderStatus::ALL.into_iter().find(|status| status.name() == name)
     }
 }
 
-/// Why an order ended without being settled.
+/// Reason why an order was not settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderFailure {
-    /// The rate moved by more than the band between the order and its processing.
+    /// The rate left the permitted band between the order and its processing.
     RateMoved,
     /// The debit failed on the chain.
     OnChainRevert,
-    /// The coin's contract moves nothing, and did not for as long as is waited for.
+    /// The token stayed halted for longer than the timeout.
     TokenPaused,
-    /// The pay-out could not be made.
+    /// The payout failed.
     PayoutFailed,
-    /// The user called it off.
+    /// The user cancelled it.
     CancelledByUser,
     /// The wallet was blocked.
     WalletBlocked,
     /// The wallet was blacklisted.
     WalletBlacklisted,
-    /// The lock of its rate, or its day, ran out before it began.
+    /// Its rate lock or its maximum age ended before it began.
     Timeout,
 }
 
 impl OrderFailure {
-    /// Every reason.
+    /// All reasons.
     pub const ALL: [OrderFailure; 8] = [
         OrderFailure::RateMoved,
         OrderFailure::OnChainRevert,
@@ -181,7 +181,7 @@ impl OrderFailure {
         OrderFailure::Timeout,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             OrderFailure::RateMoved => "RATE_MOVED",
@@ -195,17 +195,17 @@ impl OrderFailure {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<OrderFailure> {
         OrderFailure::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
-    /// The words of the order's error message.
+    /// Text of the order's error message.
     pub const fn message(self) -> &'static str {
         match self {
             OrderFailure::RateMoved => "the exchange rate moved by more than the order allows",
-            OrderFailure::OnChainRevert => "the coins could not be moved on the chain",
-            OrderFailure::TokenPaused => "the coin's issuer has paused transfers or changed its contract's code",
+            OrderFailure::OnChainRevert => "the tokens could not be moved on the chain",
+            OrderFailure::TokenPaused => "the token's issuer has paused transfers or changed its contract's code",
             OrderFailure::PayoutFailed => "the amount could not be paid out to the bank account",
             OrderFailure::CancelledByUser => "cancelled on request",
             OrderFailure::WalletBlocked => "the wallet was blocked",
@@ -215,41 +215,43 @@ impl OrderFailure {
     }
 }
 
-/// The Pakistani bank account that is paid.
+/// The Pakistani bank account to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankAccount {
-    /// Its IBAN, in electronic form.
+    /// IBAN in electronic form.
     pub iban: Option<String>,
-    /// Its number at the bank, where no IBAN was given.
+    /// Account number, if no IBAN was given.
     pub account_number: Option<String>,
-    /// The bank, as the order names it.
+    /// The bank, as named in the order.
     pub bank_code: Option<String>,
-    /// Who holds it.
+    /// Account holder.
     pub holder: String,
-    /// The bank's BIC, where the directory knows it.
+    /// The bank's BIC, if the directory has it.
     pub bic: Option<String>,
-    /// The bank's name, where the directory knows it.
+    /// The bank's name, if the directory has it.
     pub bank_name: Option<String>,
 }
 
-/// What becomes of an order, whatever the rails say (`decisions.md`, "Sandbox values"; [`Fate::Withheld`]: "Screening").
+/// Outcome fixed in advance, regardless of the rails (`decisions.md`, "Sandbox values";
+/// [`Fate::Withheld`]: "Screening").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// What its rail makes of it.
+    /// Not fixed: the rail decides.
     Open,
-    /// Its pay-out fails.
+    /// The payout fails.
     Fails,
-    /// It is not begun until its time is out.
+    /// It does not begin before its timeout.
     TimesOut,
-    /// The same, because the account holder's name is on a sanction list or near an entry of one.
+    /// It does not begin before its timeout, because the account holder's name matches a sanctions
+    /// list or nearly does.
     Withheld,
 }
 
 impl Fate {
-    /// Every fate.
+    /// All fates.
     pub const ALL: [Fate; 4] = [Fate::Open, Fate::Fails, Fate::TimesOut, Fate::Withheld];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Fate::Open => "open",
@@ -259,7 +261,7 @@ impl Fate {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Fate> {
         Fate::ALL.into_iter().find(|fate| fate.name() == name)
     }
@@ -268,72 +270,73 @@ impl Fate {
 /// An exchange order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangeOrder {
-    /// Its id.
+    /// Id of the order.
     pub id: ExchangeId,
-    /// Whose.
+    /// Tenant of the order.
     pub tenant: TenantId,
-    /// The wallet that the coins come from.
+    /// Wallet that the tokens come from.
     pub wallet: WalletId,
-    /// Which coin.
+    /// Stablecoin of the order.
     pub coin: StableCoin,
-    /// How much of it, in minor units (10^-6).
+    /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Rupees for one coin before the spread: as quoted; from processing on, as applied.
+    /// Rupees per token before the spread: as quoted; from processing on, as applied.
     pub rate: Decimal,
-    /// The rate that was quoted when the order was made.
+    /// Rate quoted at creation.
     pub quoted_rate: Decimal,
-    /// Our fee as a fraction of the amount.
+    /// Corridor's fee as a fraction of the amount.
     pub spread: Decimal,
-    /// What is paid out: rounded down from amount × rate × (1 − spread).
+    /// Payout amount: amount × rate × (1 − spread), rounded down.
     pub payout: Money,
-    /// What the rail's pay-out is priced at when the rate is applied; `None` = not yet.
+    /// Time at which the rate was applied; `None` before that.
     pub priced_at: Option<Timestamp>,
-    /// Until when the rate is locked; `None` = it is not.
+    /// End of the rate lock; `None` if the rate is not locked.
     pub locked_until: Option<Timestamp>,
-    /// The account that is paid.
+    /// Account to pay.
     pub bank: BankAccount,
-    /// What a sandbox makes of it.
+    /// Outcome fixed in advance, if any.
     pub fate: Fate,
-    /// Where it is.
+    /// Current state.
     pub state: ExchangeState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// It is called off if its debit has not begun by then.
+    /// It is cancelled if its debit has not begun by then.
     pub times_out_at: Timestamp,
     /// `estimated_settlement`
     pub estimated_settlement: Timestamp,
     /// The reservation wallet → controller, ended by the debit.
     pub hold: TransferId,
-    /// The debit.
+    /// Intent of the debit.
     pub debit: Option<IntentId>,
-    /// The transaction that took the coins.
+    /// Transaction of the debit.
     pub debit_tx: Option<TxHash>,
-    /// The return of the coins.
+    /// Intent of the tokens' return.
     pub give_back: Option<IntentId>,
-    /// Its newest attempt at paying out.
+    /// Newest payout attempt.
     pub attempt: Option<AttemptId>,
-    /// Since when the outcome of its pay-out has been unclear.
+    /// Start of the unknown outcome of its payout.
     pub unclear_since: Option<Timestamp>,
-    /// Whether it has been unclear for longer than the rail's window: a person looks, asking goes on.
+    /// Whether the outcome has been unknown for longer than the rail's window: it needs review, and
+    /// inquiries continue.
     pub unclear_beyond_window: bool,
-    /// Why it ends, or ended, without being settled.
+    /// Reason for ending without settlement.
     pub failure: Option<OrderFailure>,
     /// `settlement_reference`: the bank's, else the attempt's.
     pub settlement_reference: Option<String>,
-    /// When it was settled.
+    /// Settlement time.
     pub settled_at: Option<Timestamp>,
-    /// Whether the rupees came back after it was settled: an operator re-credits.
+    /// Whether the payout was returned after settlement: an operator re-credits the tokens.
     pub came_back: bool,
-    /// How many events it has written: the version of its newest one.
+    /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
 impl ExchangeOrder {
-    /// What people are asked about its pay-out, once the rail's own window for an answer is over.
+    /// The unresolved payout for review, once the rail's answer window is over.
     pub fn doubt(&self) -> Option<Doubt> {
         let open = self.state == ExchangeState::Paying && self.unclear_beyond_window;
         let (attempt, since) = self.attempt.zip(self.unclear_since).filter(|_| open)?;

@@ -1,19 +1,21 @@
-//! The name of a bank account's holder: whether it is one, and whether a rail carries it as it stands on the account.
+//! The name of a bank account's holder: whether it is plausible, and whether a rail can transmit it
+//! as registered.
 //!
-//! Asked before any coins move. A bank compares the name with that of its account, so a machine's transliteration of
-//! another script is not good enough here.
+//! Checked before any tokens move. A bank compares the name with that of its account, so a machine
+//! transliteration of another script is not sufficient.
 
 use unicode_normalization::char::is_combining_mark;
 
 use crate::rail_text::CharacterSet;
 
-/// Fewest letters of a name.
+/// Minimum number of letters.
 const LETTERS_MIN: usize = 2;
-/// Signs that names of persons and companies have, and their typographic forms.
+/// Punctuation in names of persons and companies, with typographic variants.
 const SIGNS: &str = "-/().,'+&\u{2018}\u{2019}\u{2BC}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{B7}";
 
-/// Whether a rail of this character set can pay an account of this holder: the name has letters and no signs that names
-/// do not have, each of its words is left in the rail's spelling, and its letters are Latin unless the rail takes all.
+/// Whether a rail with this character set can pay an account of this holder: the name has letters
+/// and only punctuation that names have, each of its words survives in the rail's spelling, and its
+/// letters are Latin unless the rail accepts all.
 pub fn can_be_paid(set: CharacterSet, name: &str) -> bool {
     let letters = || name.chars().filter(|c| c.is_alphabetic() && !SIGNS.contains(*c));
     let is_of_names = |c: char| c.is_alphanumeric() || c.is_whitespace() || is_combining_mark(c) || SIGNS.contains(c);
@@ -23,7 +25,7 @@ pub fn can_be_paid(set: CharacterSet, name: &str) -> bool {
         && set.can_name(name)
 }
 
-/// Whether a letter is of the Latin script (Unicode 16, Blocks.txt: those that hold Latin letters).
+/// Whether a letter is Latin (Unicode 16, Blocks.txt: the blocks with Latin letters).
 const fn is_latin(letter: char) -> bool {
     matches!(
         letter,
@@ -69,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_paid_over_no_rail() {
+    fn an_implausible_name_cannot_be_paid() {
         for name in [
             "",
             " ",
@@ -94,9 +96,10 @@ mod tests {
         }
     }
 
-    /// "'i'shh khn" is what a table makes of the first: the bank refuses it after the coins have moved.
+    /// A transliteration table turns the first into "'i'shh khn": the bank refuses it after the
+    /// tokens have moved.
     #[test]
-    fn another_script_is_paid_over_a_rail_that_takes_it_and_over_no_other() {
+    fn another_script_needs_a_rail_that_accepts_it() {
         for name in ["عائشہ خان", "李小龙", "আবদুল করিম", "राम कुमार", "Иван Щербаков", "김철수", "Asha خان"]
         {
             for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1] {

@@ -1,36 +1,37 @@
-//! IBANs (ISO 13616): the mod-97 check and the two national forms that Corridor pays to.
+//! IBANs (ISO 13616): the mod-97 check and the two national formats that Corridor pays to.
 //!
-//! Only Pakistan and Egypt among the destinations use IBANs. This module reads and computes them; it never says
-//! whether an account exists.
+//! Of the destinations only Pakistan and Egypt use IBANs. This module parses and computes them; it
+//! cannot know whether an account exists.
 
 use std::fmt;
 
 use crate::country::Country;
 
-/// Characters before the national part: two letters of the country and two check digits.
+/// Length of the prefix: two country letters and two check digits.
 const HEAD_LEN: usize = 4;
-/// The shortest IBAN of the ISO 13616 register (Norway).
+/// The shortest IBAN in the ISO 13616 register (Norway).
 const SHORTEST_LEN: usize = 15;
 
-/// An IBAN whose check digits and national form hold: upper case, no spaces.
+/// An IBAN with valid check digits and national format: upper case, no spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iban {
     text: String,
     shape: &'static IbanShape,
 }
 
-/// The national form of a country's IBANs (SWIFT IBAN registry).
+/// National format of a country's IBANs (SWIFT IBAN registry).
 #[derive(Debug, PartialEq, Eq)]
 pub struct IbanShape {
-    /// ISO 3166-1 alpha-2.
+    /// ISO 3166-1 alpha-2 code.
     pub country: &'static str,
-    /// Characters in all.
+    /// Total length in characters.
     pub len: usize,
-    /// How many characters of the national part name the bank.
+    /// Length of the bank part.
     pub bank_len: usize,
-    /// How many name the bank and the branch together.
+    /// Length of the bank and branch parts together.
     pub branch_len: usize,
-    /// Whether the bank part is letters and the account part letters or digits; otherwise all is digits.
+    /// Whether the bank part is letters and the account part alphanumeric; otherwise all are
+    /// digits.
     pub lettered: bool,
 }
 
@@ -39,13 +40,13 @@ pub const PAKISTAN: IbanShape = IbanShape { country: "PK", len: 24, bank_len: 4,
 /// Egypt: `EG`, 2 check digits, bank 4, branch 4, account 17 digits.
 pub const EGYPT: IbanShape = IbanShape { country: "EG", len: 29, bank_len: 4, branch_len: 8, lettered: false };
 
-/// Why a text is no IBAN of the country asked for.
+/// Reason why a text is not an IBAN of the expected country.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IbanError {
-    /// The country has no IBANs.
+    /// The country does not use IBANs.
     #[error("the country does not use IBANs")]
     NoIbans,
-    /// Another country's IBAN or none at all.
+    /// Not an IBAN of this country.
     #[error("must start with {expected} and two check digits")]
     Country {
         /// The two letters that it must start with.
@@ -54,19 +55,19 @@ pub enum IbanError {
     /// Too short or too long.
     #[error("must have {expected} characters")]
     Length {
-        /// How many it must have.
+        /// Required length.
         expected: usize,
     },
-    /// A letter where a digit belongs or the like.
+    /// Wrong character class, such as a letter in place of a digit.
     #[error("does not have the form of its country")]
     Form,
-    /// Mistyped: the remainder by 97 is not 1.
+    /// Mistyped: the remainder modulo 97 is not 1.
     #[error("has wrong check digits")]
     CheckDigits,
 }
 
 impl Iban {
-    /// Reads an IBAN of `country`; spaces and lower case are forgiven.
+    /// Parses an IBAN of `country`; accepts spaces and lower case.
     pub fn parse(country: Country, text: &str) -> Result<Iban, IbanError> {
         let shape = shape_of(country).ok_or(IbanError::NoIbans)?;
         let text = normalised(text);
@@ -101,22 +102,22 @@ impl Iban {
         &self.text
     }
 
-    /// The characters that name the bank.
+    /// The bank part.
     pub fn bank(&self) -> &str {
         &self.text[HEAD_LEN..HEAD_LEN + self.shape.bank_len]
     }
 
-    /// The characters that name bank and branch: the country's local branch code.
+    /// The bank and branch parts: the country's local branch code.
     pub fn branch(&self) -> &str {
         &self.text[HEAD_LEN..HEAD_LEN + self.shape.branch_len]
     }
 
-    /// The number of the account within its bank or branch.
+    /// The account number within its bank or branch.
     pub fn account(&self) -> &str {
         &self.text[HEAD_LEN + self.shape.branch_len..]
     }
 
-    /// The IBAN as text without its wrapping.
+    /// Unwraps the text.
     pub fn into_string(self) -> String {
         self.text
     }
@@ -128,7 +129,7 @@ impl fmt::Display for Iban {
     }
 }
 
-/// The form of a country's IBANs, `None` where it has none.
+/// The format of a country's IBANs; `None` if it has none.
 pub const fn shape_of(country: Country) -> Option<&'static IbanShape> {
     match country {
         Country::Pak => Some(&PAKISTAN),
@@ -142,7 +143,7 @@ pub fn normalised(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }
 
-/// Whether a normalised text is meant as an IBAN: two letters, two digits and long enough for one.
+/// Whether a normalised text looks like an IBAN: two letters, two digits and a sufficient length.
 pub fn is_meant(text: &str) -> bool {
     let head = text.as_bytes();
     head.len() >= SHORTEST_LEN
@@ -150,8 +151,8 @@ pub fn is_meant(text: &str) -> bool {
         && head[2..HEAD_LEN].iter().all(u8::is_ascii_digit)
 }
 
-/// The two check digits (ISO 7064 MOD 97-10, from `02` to `98`) of a country's alpha-2 code and national part;
-/// `None` if a character is neither an upper-case letter nor a digit.
+/// The two check digits (ISO 7064 MOD 97-10, from `02` to `98`) of a country's alpha-2 code and
+/// national part; `None` if a character is neither an upper-case letter nor a digit.
 pub fn check_digits(country: &str, national: &str) -> Option<String> {
     let mut remainder: u32 = 0;
     for byte in national.bytes().chain(country.bytes()).chain(*b"00") {
@@ -170,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn published_examples_are_taken_apart() {
+    fn published_examples_are_split_into_parts() {
         let pk = Iban::parse(Country::Pak, "pk36 scbl 0000 0011 2345 6702").expect("the registry's example");
         assert_eq!((pk.as_str(), pk.bank(), pk.branch()), ("PK36SCBL0000001123456702", "SCBL", "SCBL"));
         assert_eq!(pk.account(), "0000001123456702");
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_to_be_wrong_has_its_error() {
+    fn each_kind_of_fault_has_its_error() {
         use IbanError::{CheckDigits, Country as Other, Form, Length, NoIbans};
         for (country, text, error) in [
             (Country::Pak, "PK37SCBL0000001123456702", CheckDigits),
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn check_digits_beyond_02_to_98_are_refused_though_they_leave_the_remainder_1() {
+    fn check_digits_outside_02_to_98_are_refused_despite_the_remainder_1() {
         let aliased = (0..100).find_map(|n| {
             let national = format!("SCBL00000000000000{n:02}");
             let digits = check_digits("PK", &national)?;
@@ -223,7 +224,7 @@ mod tests {
         }
 
         #[test]
-        fn reading_never_panics(text in "\\PC{0,40}") {
+        fn parsing_never_panics(text in "\\PC{0,40}") {
             for country in Country::ALL {
                 let _ = Iban::parse(country, &text);
             }

@@ -1,35 +1,35 @@
-//! What an identity provider says about somebody who signs in to the operator console (OpenID Connect Core 1.0), and
-//! why what it says is not taken. It knows neither HTTP nor signatures.
+//! Identity providers' assertions about users who sign in to the operator console (OpenID Connect
+//! Core 1.0), and the reasons for rejecting them. Independent of HTTP and signatures.
 
 /// Longest subject (OpenID Connect Core 1.0, section 2: 255 ASCII characters).
 pub const SUBJECT_MAX_BYTES: usize = 255;
-/// Longest name of somebody at a provider: an e-mail address has at most 254 characters.
+/// Maximum length of a user name at a provider: an e-mail address has at most 254 characters.
 pub const PROVIDER_NAME_MAX_CHARS: usize = 255;
 
-/// Somebody, as a provider will always know him: never given to anybody else there, unlike a name or an e-mail address.
+/// A provider's permanent id of a user: unlike a name or an e-mail address, it is never reassigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The provider (`iss`).
     pub issuer: String,
-    /// Whom it means (`sub`).
+    /// The user's id (`sub`).
     pub subject: String,
 }
 
-/// Which claim of an ID token names somebody.
+/// Claim of the ID token that names the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameClaim {
-    /// `email`, taken only where the provider says `email_verified`.
+    /// `email`, accepted only with `email_verified`.
     Email,
     /// `preferred_username`
     PreferredUsername,
-    /// `upn`, of Microsoft's providers.
+    /// `upn`, used by Microsoft's providers.
     Upn,
     /// `sub`
     Subject,
 }
 
 impl NameClaim {
-    /// Every claim.
+    /// All claims.
     pub const ALL: [NameClaim; 4] =
         [NameClaim::Email, NameClaim::PreferredUsername, NameClaim::Upn, NameClaim::Subject];
 
@@ -43,13 +43,13 @@ impl NameClaim {
         }
     }
 
-    /// Reads [`NameClaim::name`].
+    /// Parses [`NameClaim::name`].
     pub fn parse(text: &str) -> Option<NameClaim> {
         NameClaim::ALL.into_iter().find(|claim| claim.name() == text)
     }
 
-    /// A name in the form that it is kept and compared in; `None` where it is none. Without regard to ASCII case, but for
-    /// subjects: those differ in it.
+    /// The stored and compared form of a name; `None` if it is invalid. Ignores ASCII case, except
+    /// for subjects, which are case-sensitive.
     pub fn kept(self, text: &str) -> Option<String> {
         let text = text.trim();
         let fine = !text.is_empty()
@@ -63,49 +63,50 @@ impl NameClaim {
     }
 }
 
-/// Who has signed in at a provider.
+/// A user who signed in at a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Who it is.
+    /// Id of the user.
     pub subject: Subject,
-    /// How the configured claim names him, as [`NameClaim::kept`] has it; else why that claim is not taken.
+    /// The user's name from the configured claim, in the form of [`NameClaim::kept`]; else the
+    /// reason for rejecting that claim.
     pub name: Result<String, String>,
 }
 
-/// What a browser is sent to a provider with.
+/// Parameters of the authorization request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInQuestion {
-    /// Where the provider sends the browser back to.
+    /// Redirect URI.
     pub redirect_uri: String,
-    /// What it has to bring back.
+    /// State that the callback has to return.
     pub state: String,
-    /// What the ID token has to say.
+    /// Nonce that the ID token has to contain.
     pub nonce: String,
     /// SHA-256 of the verifier, base64url (RFC 7636, `S256`).
     pub challenge: String,
 }
 
-/// What a browser brings back, with what is needed to redeem it.
+/// Parameters of the callback, with the values needed to redeem the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInAnswer {
-    /// As in the question.
+    /// Redirect URI of the request.
     pub redirect_uri: String,
     /// The authorization code.
     pub code: String,
-    /// The `iss` of the answer (RFC 9207), where it has one.
+    /// The `iss` parameter of the callback (RFC 9207), if present.
     pub issuer: Option<String>,
-    /// The verifier behind the question's challenge.
+    /// The verifier of the request's challenge.
     pub verifier: String,
-    /// As in the question.
+    /// Nonce of the request.
     pub nonce: String,
 }
 
-/// Why nobody is signed in. The words are for the log.
+/// Reason why the sign-in failed. The texts are for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentityFault {
-    /// The provider does not answer, or not as it should: another try may help.
+    /// The provider is unavailable or answers incorrectly: retrying may help.
     Away(String),
-    /// What it said, or what the browser brought, is not to be believed.
+    /// The provider's or the browser's data is not trustworthy.
     Refused(String),
 }
 
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_one_spelling_and_a_subject_its_own() {
+    fn names_are_normalised_and_subjects_are_not() {
         for claim in NameClaim::ALL {
             assert_eq!(NameClaim::parse(claim.name()), Some(claim));
             for wrong in ["", "  ", "a b", "a\u{7}b", &"x".repeat(PROVIDER_NAME_MAX_CHARS + 1)] {
@@ -133,7 +134,7 @@ mod tests {
         }
         assert_eq!(NameClaim::Email.kept(" Ayesha@Bank.Example "), Some("ayesha@bank.example".to_owned()));
         assert_eq!(NameClaim::Subject.kept("auth0|aB"), Some("auth0|aB".to_owned()));
-        // The Kelvin sign is no k: only what differs in ASCII case is one name.
+        // The Kelvin sign is not a k: only ASCII case is ignored.
         assert_eq!(NameClaim::Email.kept("\u{212a}ahn@x"), Some("\u{212a}ahn@x".to_owned()));
     }
 }

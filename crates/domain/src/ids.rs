@@ -1,4 +1,4 @@
-//! Identifiers, each its own type, so that one can never stand where another belongs.
+//! Identifiers, each a type of its own, so that they cannot be confused.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! ids {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// Reads the hyphenated form.
+            /// Parses the hyphenated form.
             pub fn parse(text: &str) -> Option<$name> {
                 if text.len() != 36 {
                     return None;
@@ -41,7 +41,7 @@ ids! {
     QuoteId
     /// A payment.
     PaymentId
-    /// One try to pay a payment out over one rail. Its UUID is the attempt's UETR.
+    /// One attempt to pay out a payment over one rail. Its UUID is the attempt's UETR.
     AttemptId
     /// One transfer of the ledger.
     TransferId
@@ -53,33 +53,33 @@ ids! {
     WalletId
     /// A payment request.
     PaymentRequestId
-    /// One submission of a sender's details.
+    /// One submission of sender details.
     SenderInfoId
-    /// One answer of a sender to where money is to be sent back.
+    /// One answer of a sender to the question for a refund address.
     RefundToId
     /// Money that arrived on the chain: an incoming transaction.
     DepositId
-    /// An order to exchange stable coins.
+    /// An order to exchange stablecoins.
     ExchangeId
-    /// One thing to be done on the chain, at most once.
+    /// One on-chain action, executed at most once.
     IntentId
-    /// One place in a signer's sequence of transactions, and what was signed for it.
+    /// One nonce of a signer, with everything that was signed for it.
     ChainTxId
-    /// One movement of coins from a tenant's controller to its treasury.
+    /// One movement of tokens from a tenant's controller to its treasury.
     SweepId
-    /// A person who signs in to the operator console.
+    /// A user of the operator console.
     UserId
-    /// Something that one person proposed and another one decides about.
+    /// A proposal of one user that another decides on.
     ApprovalId
 }
 
 impl PaymentId {
-    /// The id as ISO 20022's EndToEndId carries it: 32 characters, no hyphens.
+    /// The id as ISO 20022's EndToEndId: 32 characters, no hyphens.
     pub fn end_to_end_id(self) -> String {
         self.0.simple().to_string()
     }
 
-    /// Reads an EndToEndId that we wrote.
+    /// Parses an EndToEndId that we wrote.
     pub fn from_end_to_end_id(text: &str) -> Option<PaymentId> {
         if text.len() != 32 {
             return None;
@@ -89,12 +89,12 @@ impl PaymentId {
 }
 
 impl AttemptId {
-    /// The id as ISO 20022's InstrId carries it: 32 characters, no hyphens.
+    /// The id as ISO 20022's InstrId: 32 characters, no hyphens.
     pub fn instruction_id(self) -> String {
         self.0.simple().to_string()
     }
 
-    /// Reads an InstrId that we wrote.
+    /// Parses an InstrId that we wrote.
     pub fn from_instruction_id(text: &str) -> Option<AttemptId> {
         if text.len() != 32 {
             return None;

@@ -1,6 +1,6 @@
-//! Every country code of ISO 3166-1 alpha-3, for where a person may live or a document come from.
+//! All ISO 3166-1 alpha-3 country codes, for residences and issuers of documents.
 //!
-//! The seven destinations are another matter: see `country`.
+//! The seven destinations are in `country`.
 
 /// The officially assigned codes in alphabetical order (as of 2026-02).
 #[rustfmt::skip]
@@ -25,10 +25,10 @@ const ALPHA3: [&str; 249] = [
     "VEN", "VGB", "VIR", "VNM", "VUT", "WLF", "WSM", "YEM", "ZAF", "ZMB", "ZWE",
 ];
 
-/// User-assigned codes that banks write for places where people live: Kosovo.
+/// User-assigned codes in general use at banks: Kosovo.
 const USER_ASSIGNED: [&str; 1] = ["XKX"];
 
-/// Whether `code` is assigned, or in general use, exactly as written.
+/// Whether `code` is assigned or in general use; case-sensitive.
 pub fn is_alpha3(code: &str) -> bool {
     ALPHA3.binary_search(&code).is_ok() || USER_ASSIGNED.contains(&code)
 }
@@ -42,7 +42,7 @@ mod tests {
     fn the_table_is_sorted_and_holds_the_destinations() {
         assert!(ALPHA3.is_sorted_by(|a, b| a < b));
         assert!(Country::ALL.iter().all(|country| is_alpha3(country.alpha3())));
-        assert!(is_alpha3("XKX"), "people in Kosovo send money");
+        assert!(is_alpha3("XKX"), "customers in Kosovo send money");
     }
 
     #[test]

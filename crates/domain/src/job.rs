@@ -1,45 +1,46 @@
-//! Work that is owed: every thing that is not at its end has a job, written in the commit that made it so.
+//! Pending work: each subject that is not final has a job, written in the same commit.
 
 use uuid::Uuid;
 
 use crate::ids::TenantId;
 use crate::time::Timestamp;
 
-/// What is to be done.
+/// Kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobKind {
     /// Send a queued payment to a rail.
     Submit,
-    /// Ask a rail what became of a payment.
+    /// Inquire at a rail about a payment's outcome.
     Inquire,
-    /// A person decides about a payment that screening held; nothing runs by itself.
+    /// A reviewer decides about a payment that screening held; never runs.
     Review,
-    /// Close a payment request whose time ran out.
+    /// Close an expired payment request.
     ExpireRequest,
     /// Screen a deposit.
     Screen,
-    /// A person decides about a deposit that screening held; nothing runs by itself.
+    /// A reviewer decides about a deposit that screening held; never runs.
     ReviewDeposit,
-    /// Give an intent a place in a transaction.
+    /// Assign an intent to a transaction.
     SendIntent,
-    /// Begin a sweep of a tenant's coin from its controller to its treasury.
+    /// Begin a sweep of a tenant's tokens from its controller to its treasury.
     Sweep,
     /// Sign, broadcast, replace or follow a transaction.
     Transmit,
-    /// See that an exchange order goes on, or ends by time-out.
+    /// Advance an exchange order, or end it by timeout.
     Exchange,
-    /// Send the pay-out of an order to a rail.
+    /// Send an order's payout to a rail.
     Payout,
-    /// Ask a rail what became of an order's pay-out.
+    /// Inquire at a rail about the outcome of an order's payout.
     InquirePayout,
-    /// Bring a wallet's orders, requests and deposits in line with its state; unblock or blacklist it in time.
+    /// Bring a wallet's orders, requests and deposits in line with its state; unblock or blacklist
+    /// it when due.
     WalletTimer,
-    /// Deliver a wallet event to the bank's receiver.
+    /// Deliver a wallet event to the bank's webhook endpoint.
     Deliver,
 }
 
 impl JobKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [JobKind; 14] = [
         JobKind::Submit,
         JobKind::Inquire,
@@ -57,7 +58,7 @@ impl JobKind {
         JobKind::Deliver,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             JobKind::Submit => "submit",
@@ -77,28 +78,28 @@ impl JobKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<JobKind> {
         JobKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// A job. A subject has at most one at a time; taking it raises its `fence`, and only who holds the newest fence may
-/// act for it.
+/// A job. A subject has at most one; taking it raises its `fence`, and only the holder of the
+/// newest fence may act for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Whose.
+    /// Tenant of the job.
     pub tenant: TenantId,
-    /// The payment, request, deposit, intent … that it is about.
+    /// Subject: a payment, request, deposit, intent …
     pub subject: Uuid,
-    /// What is to be done.
+    /// Kind of work.
     pub kind: JobKind,
-    /// Not before.
+    /// Earliest start.
     pub run_at: Timestamp,
-    /// Rises by one whenever a worker takes the job.
+    /// Increases whenever a worker takes the job.
     pub fence: i64,
-    /// Until when the present holder may act; `None` = nobody holds it.
+    /// End of the holder's lease; `None` if the job is free.
     pub leased_until: Option<Timestamp>,
-    /// How often it has been put off since it became this kind; chooses the next delay.
+    /// Postponements since it became this kind; selects the next delay.
     pub tries: i32,
 }

@@ -1,9 +1,10 @@
 //! The double-entry, two-phase ledger, in the terms of TigerBeetle's data model.
 //!
-//! Accounts carry four running sums; transfers are only ever added. A transfer takes from its *debit* account and
-//! gives to its *credit* account; an account's balance is `credits_posted - debits_posted`, and what it can still
-//! spend is that less `debits_pending`. Accounts that hold somebody's money (`prefund`, `wallet`, `escrow`) can
-//! never spend more than they have. Nothing here knows why money moves: see `payment`.
+//! Accounts carry four running sums; transfers are append-only. A transfer moves an amount from its
+//! *debit* account to its *credit* account; an account's balance is `credits_posted -
+//! debits_posted`, and its available amount is that less `debits_pending`. Customer accounts
+//! (`prefund`, `wallet`, `escrow`) can never spend more than they have. The ledger does not know
+//! why money moves: see `payment`.
 
 use std::fmt;
 
@@ -13,12 +14,13 @@ use crate::money::Money;
 use crate::rail::RailId;
 use crate::time::Timestamp;
 
-/// An account of a tenant's chart. Its text form (`prefund:USDT`, `nostro:pak-raast:PKR`) is its key in the store.
+/// An account of a tenant's chart. Its text form (`prefund:USDT`, `nostro:pak-raast:PKR`) is its
+/// key in the store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccountCode {
-    /// `prefund:{coin}`: what the tenant has paid in and not yet spent.
+    /// `prefund:{coin}`: the tenant's unspent deposits.
     Prefund(StableCoin),
-    /// `in_transit:{coin}`: reserved for payments under way.
+    /// `in_transit:{coin}`: reserved for payments in progress.
     InTransit(StableCoin),
     /// `nostro:{rail}:{currency}`: our account at a rail's bank.
     Nostro(RailId, Currency),
@@ -26,34 +28,37 @@ pub enum AccountCode {
     FxPosition(Currency),
     /// `fee_income:{coin}`: our premium.
     FeeIncome(StableCoin),
-    /// `rail_cost:{coin}`: what pay-outs cost.
+    /// `rail_cost:{coin}`: cost of payouts.
     RailCost(StableCoin),
-    /// `rail_charges:{currency}`: what banks charged for pay-outs beside their price, or kept of what came back.
+    /// `rail_charges:{currency}`: bank fees for payouts beyond their price, or deducted from
+    /// returns.
     RailCharges(Currency),
     /// `rounding:{currency}`: remainders of amounts that cannot be paid out.
     Rounding(Currency),
-    /// `external:{coin}`: the world outside, for top-ups and for what senders pay on the chain.
+    /// `external:{coin}`: the counterparty of top-ups and of senders' on-chain payments.
     External(StableCoin),
-    /// `escrow:{request}:{coin}`: what the escrow of a payment request holds.
+    /// `escrow:{request}:{coin}`: funds in the escrow of a payment request.
     Escrow(PaymentRequestId, StableCoin),
-    /// `wallet:{wallet}:{coin}`: what a customer's wallet holds.
+    /// `wallet:{wallet}:{coin}`: funds in a customer's wallet.
     Wallet(WalletId, StableCoin),
-    /// `unswept:{coin}`: what the tenant's controller holds: taken out of wallets for exchange, and not swept yet.
+    /// `unswept:{coin}`: tokens in the tenant's controller: debited for exchange, and not swept
+    /// yet.
     Unswept(StableCoin),
-    /// `treasury:{coin}`: what was swept out of the controller to the tenant's settlement treasury.
+    /// `treasury:{coin}`: tokens swept from the controller to the tenant's settlement treasury.
     Treasury(StableCoin),
-    /// `exchanged:{coin}`: below zero, what orders were paid out for. The coins of a settled order stay where they lie,
-    /// so it is from here that `fx_position` and `fee_income` get theirs; `unswept`, `treasury` and this together are
-    /// what orders under way have taken.
+    /// `exchanged:{coin}`: negative; the tokens that orders were paid out for. The tokens of a
+    /// settled order stay where they are, so `fx_position` and `fee_income` are funded from here;
+    /// the sum of `unswept`, `treasury` and this account is what open orders have debited.
     Exchanged(StableCoin),
-    /// `payout_suspense:{coin}`: coins of settled orders whose pay-out came back: nobody's until a person gives them back.
+    /// `payout_suspense:{coin}`: tokens of settled orders whose payout was returned, until an
+    /// operator returns them.
     PayoutSuspense(StableCoin),
-    /// `suspense:{coin}`: on the chain or expected back there, and nobody's to spend.
+    /// `suspense:{coin}`: on the chain or expected back there, and not spendable.
     Suspense(StableCoin),
 }
 
 impl AccountCode {
-    /// The one currency of the account.
+    /// The account's only currency.
     pub const fn currency(&self) -> Currency {
         match self {
             AccountCode::Nostro(_, currency)
@@ -75,12 +80,12 @@ impl AccountCode {
         }
     }
 
-    /// Whether the account holds somebody's money and so can never spend more than it has.
+    /// Whether it is a customer account, which can never spend more than it has.
     pub const fn never_below_zero(&self) -> bool {
         matches!(self, AccountCode::Prefund(_) | AccountCode::Escrow(..) | AccountCode::Wallet(..))
     }
 
-    /// Reads the text form.
+    /// Parses the text form.
     pub fn parse(text: &str) -> Option<AccountCode> {
         let (kind, rest) = text.split_once(':')?;
         Some(match kind {
@@ -141,9 +146,9 @@ impl fmt::Display for AccountCode {
 /// An account and its four running sums, in minor units of its currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Whose it is.
+    /// Tenant of the account.
     pub tenant: TenantId,
-    /// Which it is.
+    /// Code of the account.
     pub code: AccountCode,
     /// Reserved debits.
     pub debits_pending: i64,
@@ -156,41 +161,41 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account that nothing has moved over yet.
+    /// An account without transfers.
     pub const fn empty(tenant: TenantId, code: AccountCode) -> Account {
         Account { tenant, code, debits_pending: 0, debits_posted: 0, credits_pending: 0, credits_posted: 0 }
     }
 
-    /// What the account holds.
+    /// Balance of the account.
     pub fn balance(&self) -> Money {
         Money::new(self.credits_posted.saturating_sub(self.debits_posted), self.code.currency())
     }
 
-    /// What the account can still spend: its balance less what is reserved.
+    /// Available amount: the balance less reserved debits.
     pub fn available(&self) -> Money {
         Money::new(self.balance().minor.saturating_sub(self.debits_pending), self.code.currency())
     }
 }
 
-/// How a transfer touches the sums.
+/// Effect of a transfer on the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransferKind {
     /// Final at once.
     Posted,
     /// Reserves; ended by exactly one `PostPending` or `VoidPending`.
     Pending,
-    /// Makes a reservation final.
+    /// Posts a reservation.
     PostPending,
-    /// Gives a reservation back.
+    /// Voids a reservation.
     VoidPending,
 }
 
 impl TransferKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [TransferKind; 4] =
         [TransferKind::Posted, TransferKind::Pending, TransferKind::PostPending, TransferKind::VoidPending];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             TransferKind::Posted => "posted",
@@ -200,7 +205,7 @@ impl TransferKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TransferKind> {
         TransferKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -209,49 +214,50 @@ impl TransferKind {
 /// One movement. History: never changed, never removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Its id.
+    /// Id of the transfer.
     pub id: TransferId,
-    /// Whose books.
+    /// Tenant of the books.
     pub tenant: TenantId,
-    /// Where it takes from.
+    /// Account to debit.
     pub debit: AccountCode,
-    /// Where it gives to.
+    /// Account to credit.
     pub credit: AccountCode,
-    /// How much; greater than zero.
+    /// Amount, positive.
     pub amount: Money,
-    /// How it touches the sums.
+    /// Effect on the sums.
     pub kind: TransferKind,
     /// The reservation that a `PostPending` or `VoidPending` ends.
     pub pending: Option<TransferId>,
-    /// The first transfer of the linked set that this one belongs to: all of a set or none.
+    /// The first transfer of its linked set, which is booked as a whole or not at all.
     pub set: TransferId,
-    /// Why, as a stable word (`payment.reserve`, `payment.fx` …).
+    /// Reason, as a stable word (`payment.reserve`, `payment.fx` …).
     pub reason: &'static str,
-    /// The payment (or other thing) that it belongs to.
+    /// The payment or other subject that it belongs to.
     pub subject: Option<uuid::Uuid>,
-    /// When.
+    /// Booking time.
     pub at: Timestamp,
 }
 
-/// Why a transfer cannot be booked.
+/// Reason for refusing a transfer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerRefusal {
     /// The debit account would spend more than it has.
     #[error("{account} has {available} available, {needed} needed")]
     InsufficientBalance {
-        /// The account.
+        /// The debit account.
         account: AccountCode,
-        /// What it can spend.
+        /// Available amount.
         available: Money,
-        /// What was asked for.
+        /// Required amount.
         needed: Money,
     },
-    /// A sum would leave 64 bits, an amount is not positive, or a currency is not the account's.
+    /// A sum would exceed 64 bits, an amount is not positive, or a currency differs from the
+    /// account's.
     #[error("transfer {0:?} cannot be booked: {1}")]
     Impossible(TransferId, &'static str),
 }
 
-/// Books one transfer on its two accounts. On a refusal neither account has changed.
+/// Books one transfer on its two accounts. A refusal leaves both unchanged.
 pub fn book(debit: &mut Account, credit: &mut Account, transfer: &Transfer) -> Result<(), LedgerRefusal> {
     let impossible = |why| Err(LedgerRefusal::Impossible(transfer.id, why));
     let amount = transfer.amount.minor;
@@ -284,10 +290,10 @@ pub fn book(debit: &mut Account, credit: &mut Account, transfer: &Transfer) -> R
         credit.credits_posted.checked_add(posted),
     );
     let (Some(debits_pending), Some(debits_posted), Some(credits_pending), Some(credits_posted)) = sums else {
-        return impossible("a sum would leave 64 bits");
+        return impossible("a sum would exceed 64 bits");
     };
     if debits_pending < 0 || credits_pending < 0 {
-        return impossible("it ends a reservation that is not there");
+        return impossible("it ends a reservation that does not exist");
     }
     (debit.debits_pending, debit.debits_posted) = (debits_pending, debits_posted);
     (credit.credits_pending, credit.credits_posted) = (credits_pending, credits_posted);

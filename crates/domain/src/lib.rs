@@ -1,8 +1,9 @@
-//! What Corridor decides, and nothing else.
+//! Corridor's business decisions, and nothing else.
 //!
-//! Every rule of money movement lives here as a pure function over plain values: exact numbers, identifiers,
-//! quotes, orders, payments, attempts, the ledger. Nothing in this crate reads a clock, draws a random number,
-//! opens a socket, speaks SQL or touches a binary float: time and identifiers are handed in, effects are handed out.
+//! Each rule of money movement is a pure function over plain values: exact numbers, identifiers,
+//! quotes, orders, payments, attempts, the ledger. Nothing in this crate reads a clock, draws a
+//! random number, opens a socket, speaks SQL or uses binary floating point: time and identifiers
+//! are arguments, effects are return values.
 
 pub mod approval;
 pub mod attempt;

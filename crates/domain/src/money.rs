@@ -8,19 +8,20 @@ use crate::decimal::Decimal;
 /// An amount of money. Minor units are those of [`Currency::minor_units`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Money {
-    /// The number of minor units.
+    /// Number of minor units.
     pub minor: i64,
-    /// The currency that they are of.
+    /// Currency of the amount.
     pub currency: Currency,
 }
 
 impl Money {
-    /// `minor` units of `currency`.
+    /// An amount of `minor` units of `currency`.
     pub const fn new(minor: i64, currency: Currency) -> Money {
         Money { minor, currency }
     }
 
-    /// The amount that `value` is exactly, or `None` where it has more decimals than the currency or does not fit.
+    /// The exact amount of `value`; `None` if it has more decimals than the currency or is out of
+    /// range.
     pub fn exact(value: Decimal, currency: Currency) -> Option<Money> {
         value.to_minor(currency.minor_units()).map(|minor| Money { minor, currency })
     }
@@ -30,7 +31,7 @@ impl Money {
         Decimal::new(self.minor.into(), self.currency.minor_units())
     }
 
-    /// The sum, or `None` for two currencies or beyond 64 bits.
+    /// The sum; `None` for two currencies or beyond 64 bits.
     pub fn checked_add(self, other: Money) -> Option<Money> {
         if self.currency != other.currency {
             return None;
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_too_many_decimals_is_no_amount() {
+    fn a_value_with_too_many_decimals_is_not_an_amount() {
         let value = |text: &str| text.parse::<Decimal>().expect("a number");
         assert_eq!(Money::exact(value("1.001"), Currency::Aed), None);
         assert_eq!(Money::exact(value("1.001"), Currency::Kwd), Some(Money::new(1001, Currency::Kwd)));

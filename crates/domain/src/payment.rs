@@ -1,7 +1,8 @@
-//! A payment: accepting an order against a quote, and every later change of its status.
+//! A payment: acceptance of an order against a quote, and every later status change.
 //!
-//! Each function returns the ledger transfers, the events and the next job together with the new state: they are one
-//! commit or nothing. What a rail says reaches a payment only as a [`Trigger`]; see `attempt`.
+//! Each function returns the ledger transfers, the events and the next job together with the new
+//! state: they are committed together or not at all. A rail's report reaches a payment only as a
+//! [`Trigger`]; see `attempt`.
 
 use uuid::Uuid;
 
@@ -24,17 +25,17 @@ pub mod states;
 
 pub use states::{PaymentState, Step, Trigger};
 
-/// Where new identifiers come from. Each is used once.
+/// Source of new identifiers, each used once.
 pub trait IdSource {
     /// A fresh version-4-shaped UUID.
     fn next(&mut self) -> Uuid;
 }
 
-/// What a decision is made with: the present instant and fresh ids.
+/// Inputs of a decision: the current time and fresh ids.
 pub struct Cx<'a> {
-    /// The present instant, on the store's clock.
+    /// The current time, on the store's clock.
     pub now: Timestamp,
-    /// Fresh ids.
+    /// Source of fresh ids.
     pub ids: &'a mut dyn IdSource,
 }
 
@@ -44,7 +45,7 @@ impl Cx<'_> {
     }
 }
 
-/// What changes about a payment after it was accepted: the changing half of the payment response.
+/// Snapshot of the fields that change after acceptance: the mutable half of the payment response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// `status`
@@ -57,25 +58,25 @@ pub struct Standing {
     pub bank_reference: Option<String>,
 }
 
-/// Whether a person has to look at a payment before it is sent.
+/// Whether a payment needs a review before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewState {
     /// Screening cleared it.
     NotNeeded,
-    /// It waits for a person.
+    /// Waits for a reviewer.
     Waiting,
-    /// A person let it pass.
+    /// A reviewer approved it.
     Approved,
-    /// A person, or a hit, refused it.
+    /// A reviewer, or a sanctions hit, rejected it.
     Refused,
 }
 
 impl ReviewState {
-    /// Every state.
+    /// All states.
     pub const ALL: [ReviewState; 4] =
         [ReviewState::NotNeeded, ReviewState::Waiting, ReviewState::Approved, ReviewState::Refused];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             ReviewState::NotNeeded => "not_needed",
@@ -85,101 +86,102 @@ impl ReviewState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<ReviewState> {
         ReviewState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// A payment. Its order is kept beside it (it never changes); its quote too.
+/// A payment. Its order and quote never change and are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// Its id.
+    /// Id of the payment.
     pub id: PaymentId,
-    /// Whose.
+    /// Tenant of the payment.
     pub tenant: TenantId,
-    /// Destination.
+    /// Destination country.
     pub country: Country,
-    /// The quote that it used.
+    /// Quote that it uses.
     pub quote: QuoteId,
-    /// The caller's own id.
+    /// The client's own id.
     pub external_id: Option<String>,
-    /// What the beneficiary gets.
+    /// Amount that the beneficiary receives.
     pub amount: Money,
-    /// What the payer pays.
+    /// Amount that the payer pays.
     pub base: Money,
-    /// What the prefund account is debited.
+    /// Debit of the prefund account.
     pub charge: Charge,
-    /// Whole minor units that the payable step cut off, see `quote::Offer::remainder`.
+    /// Minor units cut off by rounding to the payable step, see `quote::Offer::remainder`.
     pub remainder: Money,
-    /// The pending transfer that reserves the charge.
+    /// Pending transfer that reserves the debit.
     pub hold: TransferId,
-    /// When it was accepted.
+    /// Time of acceptance.
     pub accepted_at: Timestamp,
-    /// How it stands.
+    /// Current snapshot.
     pub standing: Standing,
-    /// How many changes it has seen, from 1; the version of its newest event.
+    /// Number of changes, from 1; the version of its newest event.
     pub version: i64,
-    /// Whether a person has to look at it.
+    /// Review state.
     pub review: ReviewState,
-    /// What screening found at acceptance.
+    /// Screening result at acceptance.
     pub screened: Screened,
-    /// Since when its outcome has been unclear.
+    /// Start of the unknown outcome.
     pub unclear_since: Option<Timestamp>,
-    /// When it succeeded, which opens the return window.
+    /// Time of success, which starts the return window.
     pub settled_at: Option<Timestamp>,
-    /// Its newest attempt.
+    /// Newest attempt.
     pub attempt: Option<AttemptId>,
 }
 
-/// A change of the payment's job.
+/// A change of the subject's job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobChange {
-    /// The payment's job is this one now, from `run_at` on.
+    /// Replaces the job; it runs from `run_at` on.
     Set(JobKind, Timestamp),
-    /// The payment is at its end: it has no job any more.
+    /// The subject is final and has no job.
     Done,
 }
 
-/// An event to be added to the log.
+/// An event to add to the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
     /// The quote or payment.
     pub subject: Uuid,
-    /// Which change of it, from 1.
+    /// Number of the subject's change, from 1.
     pub version: i64,
-    /// How the payment stood after it.
+    /// Payment snapshot after the event.
     pub standing: Option<Standing>,
 }
 
-/// Something that a person has to look at.
+/// A discrepancy that needs review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discrepancy {
     /// The payment.
     pub payment: PaymentId,
     /// The attempt.
     pub attempt: AttemptId,
-    /// What was reported and why it does not fit.
+    /// The report, and why it does not match.
     pub what: String,
 }
 
-/// All that one decision writes beside the things that it changed.
+/// Everything that one decision writes apart from the changed records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Balanced transfers, in the order in which they are booked.
+    /// Balanced transfers, in booking order.
     pub transfers: Vec<Transfer>,
     /// Events in order.
     pub events: Vec<NewEvent>,
-    /// What becomes of the job.
+    /// Change of the job, if any.
     pub job: Option<JobChange>,
-    /// What a person has to look at.
+    /// Discrepancy to file, if any.
     pub discrepancy: Option<Discrepancy>,
 }
 
 impl Payment {
-    /// Moves the payment one step and records the step: transfers, event, version. The job is the caller's.
+    /// Moves the payment one step and records it: transfers, event, version. The caller sets the
+    /// job.
     fn arrive(&mut self, to: PaymentState, settled_by: Option<&Attempt>, effects: &mut Effects, cx: &mut Cx<'_>) {
         effects.transfers.extend(booking::transfers(self, to, settled_by, cx));
         self.standing.state = to;
@@ -193,21 +195,22 @@ impl Payment {
         self.record(EventKind::of(to), effects);
     }
 
-    /// What people are asked about it while it is `unknown`.
+    /// The unresolved attempt to review while the payment is `unknown`.
     pub fn doubt(&self) -> Option<Doubt> {
         let attempt = self.attempt.filter(|_| self.standing.state == PaymentState::Unknown)?;
         Some(Doubt { attempt, since: self.standing.state_at })
     }
 
-    /// What people have looked at who found this out; `None` where it cannot be said of the payment now. Of one that has
-    /// succeeded it can be said that its money came back, which the bank's reports may fail to say in full.
+    /// The attempt that a reviewer of this finding looked at; `None` if the finding does not apply
+    /// to the payment now. A succeeded payment may be found returned, which the bank's reports may
+    /// fail to state in full.
     pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
         let came_back = self.standing.state == PaymentState::Succeeded && finding.status == RailStatus::Returned;
         let attempt = self.attempt.filter(|_| came_back);
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
     }
 
-    /// Adds the payment's next event, as it stands now.
+    /// Adds the payment's next event with its current snapshot.
     fn record(&mut self, kind: EventKind, effects: &mut Effects) {
         self.version += 1;
         effects.events.push(NewEvent {

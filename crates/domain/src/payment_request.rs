@@ -1,6 +1,7 @@
-//! A payment request: a link, an escrow address of its own, and how far what was asked for has been paid.
+//! A payment request: a link, its own escrow address, and how much of the requested amount has been
+//! paid.
 //!
-//! Each incoming transaction is a `deposit` of its own; here is only what they add up to.
+//! Each incoming transaction is a `deposit` of its own; this module holds their sums.
 
 use crate::chain::{Address, Word};
 use crate::currency::{Currency, StableCoin};
@@ -24,22 +25,22 @@ pub use states::{RequestStep, RequestTrigger};
 /// `status` of the specification's payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestState {
-    /// Waits for money.
+    /// Awaits payment.
     Active,
-    /// What was asked for has come.
+    /// The requested amount has been paid.
     Paid,
-    /// Its time ran out.
+    /// Expired.
     Expired,
     /// Withdrawn.
     Cancelled,
 }
 
 impl RequestState {
-    /// Every state.
+    /// All states.
     pub const ALL: [RequestState; 4] =
         [RequestState::Active, RequestState::Paid, RequestState::Expired, RequestState::Cancelled];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             RequestState::Active => "ACTIVE",
@@ -49,35 +50,35 @@ impl RequestState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RequestState> {
         RequestState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// In which way what came is not what was asked for (`decisions.md`, "Payment request").
+/// How the received payments deviate from the request (`decisions.md`, "Payment request").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestException {
-    /// In none.
+    /// No deviation.
     None,
-    /// Less came.
+    /// Less was paid.
     Partial,
-    /// More came.
+    /// More was paid.
     Overpaid,
-    /// It came in a block after the expiry.
+    /// Paid in a block after the expiry.
     Late,
-    /// The other coin came.
+    /// Paid in the other stablecoin.
     WrongAsset,
-    /// Money is kept in escrow: in review, behind a block, or its release failed.
+    /// Money is held in escrow: it is in review, the wallet is blocked, or its release failed.
     Held,
-    /// Money was refused.
+    /// A payment was rejected.
     Rejected,
-    /// Money was refused and given back.
+    /// A payment was rejected and refunded.
     Refunded,
 }
 
 impl RequestException {
-    /// Every exception.
+    /// All exceptions.
     pub const ALL: [RequestException; 8] = [
         RequestException::None,
         RequestException::Partial,
@@ -89,7 +90,7 @@ impl RequestException {
         RequestException::Refunded,
     ];
 
-    /// The name on the wire.
+    /// Name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             RequestException::None => "NONE",
@@ -104,32 +105,32 @@ impl RequestException {
     }
 }
 
-/// What is asked for. Values are millionths of a unit, for fiat currencies too.
+/// Requested amount. Values are millionths of a unit, for fiat currencies too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// `crypto`: this much of a coin.
+    /// `crypto`: this amount of a stablecoin.
     Crypto {
-        /// Which coin.
+        /// Stablecoin.
         coin: StableCoin,
-        /// How much, in minor units (10^-6).
+        /// Amount in minor units (10^-6).
         minor: i64,
     },
-    /// `fiat`: coins worth this much of a currency when the request was made.
+    /// `fiat`: stablecoins worth this amount of a currency at creation.
     Fiat {
         /// PKR, USD, AED or SAR.
         currency: Currency,
-        /// How much, in millionths of the currency's unit.
+        /// Amount in millionths of the currency's unit.
         micros: i64,
-        /// USDC that this is, in minor units.
+        /// Equivalent in USDC, in minor units.
         usdc: i64,
-        /// USDT that this is, in minor units.
+        /// Equivalent in USDT, in minor units.
         usdt: i64,
     },
-    /// `flexible`: whatever comes.
+    /// `flexible`: any amount.
     Flexible,
 }
 
-/// How much of each coin has come, at depth; minor units (10^-6).
+/// Received amount of each stablecoin at the required depth; minor units (10^-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// USDC.
@@ -141,57 +142,58 @@ pub struct Received {
 /// A payment request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaymentRequest {
-    /// Its id.
+    /// Id of the request.
     pub id: PaymentRequestId,
-    /// Whose.
+    /// Tenant of the request.
     pub tenant: TenantId,
-    /// Who is to get the money.
+    /// Wallet that receives the money.
     pub wallet: WalletId,
-    /// What `/pay/{token}` knows it by: at least 128 random bits.
+    /// Token of `/pay/{token}`: at least 128 random bits.
     pub token: String,
-    /// `escrow_address`: the vault for money of an unknown sender. Each submission of details has a vault of its own.
+    /// `escrow_address`: the vault for payments from unknown senders. Each submission of details
+    /// has its own vault.
     pub escrow: Address,
-    /// The reference of that vault.
+    /// Reference of that vault.
     pub reference: Word,
-    /// How many submissions of sender's details have been given an escrow: the number of the newest.
+    /// Number of submissions of sender details with an escrow: the number of the newest.
     pub submissions: u32,
-    /// What is asked for.
+    /// Requested amount.
     pub asked: Asked,
     /// `purpose`
     pub purpose: Option<String>,
     /// `created_at`
     pub created_at: Timestamp,
-    /// `expires_at`: itself too late.
+    /// `expires_at`: this instant itself is too late.
     pub expires_at: Timestamp,
-    /// Where it is.
+    /// Current state.
     pub state: RequestState,
-    /// What has come.
+    /// Received amounts.
     pub received: Received,
     /// `paid_at`
     pub paid_at: Option<Timestamp>,
-    /// Whether something came in a block at or after the expiry.
+    /// Whether a payment arrived in a block at or after the expiry.
     pub late: bool,
-    /// Whether the other coin than the one asked for has come.
+    /// Whether a payment arrived in the other stablecoin.
     pub wrong_asset: bool,
-    /// Since when something in [`PaymentRequest::escrow`] is on legal hold: nothing leaves that vault any more.
-    /// How much of the other coin a reviewer took in place of the one asked for, one for one, in minor units; `None` =
-    /// nothing.
+    /// Amount of the other stablecoin that a reviewer accepted one for one, in minor units; `None`
+    /// means none.
     pub other_taken: Option<i64>,
-    /// Since when something in its escrow is on legal hold: nothing leaves that any more.
+    /// Start of the legal hold of [`PaymentRequest::escrow`]: nothing leaves that vault.
     pub held_at: Option<Timestamp>,
-    /// The call that takes that vault off legal hold on the chain, under way or done; `None` = the newest word is a hold.
+    /// The call that lifts that vault's on-chain hold, in progress or done; `None` if the newest
+    /// decision is a hold.
     pub lift: Option<IntentId>,
-    /// The same of those escrows of submissions that have ever been on legal hold.
+    /// The same for the submissions' escrows that have ever been on legal hold.
     pub submission_holds: Vec<SubmissionHold>,
-    /// How many deposits from blocks before the expiry are seen and not yet at depth.
+    /// Number of deposits in blocks before the expiry that are seen and not yet deep enough.
     pub confirming: i32,
-    /// How many events it has written: the version of its newest one.
+    /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
-/// What a sender says about himself. A field that he left empty is `None`.
+/// A sender's details. Empty fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SenderDetails {
     /// `first_name`
@@ -202,27 +204,27 @@ pub struct SenderDetails {
     pub email: Option<String>,
     /// `phone_number`
     pub phone_number: Option<String>,
-    /// `custodial_provider`: where he pays from.
+    /// `custodial_provider`: the custodian that the sender pays from.
     pub custodial_provider: Option<String>,
 }
 
-/// One submission of sender details. A deposit to its escrow is its sender's, and no other deposit is.
+/// One submission of sender details. Only deposits to its escrow are attributed to its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderInfo {
-    /// Its id.
+    /// Id of the submission.
     pub id: SenderInfoId,
-    /// Whose request.
+    /// Tenant of the request.
     pub tenant: TenantId,
-    /// Which request.
+    /// The payment request.
     pub request: PaymentRequestId,
-    /// Its number among those of its request, from 1; `None` = it was made before submissions had escrows, and says
-    /// nothing of any deposit that is seen from now on.
+    /// Number within the request, from 1; `None` if it predates submissions with escrows and
+    /// applies to no new deposit.
     pub number: Option<u32>,
-    /// Its escrow, where it has a number.
+    /// Escrow of a numbered submission.
     pub escrow: Option<Address>,
-    /// What was said.
+    /// Submitted details.
     pub details: SenderDetails,
-    /// When.
+    /// Submission time.
     pub at: Timestamp,
 }
 

@@ -1,4 +1,5 @@
-//! What an installation and a tenant have configured, as the decisions need it. Read from TOML by the server.
+//! Configuration of an installation and its tenants, as decisions need it. The server reads it from
+//! TOML.
 
 pub mod fields;
 
@@ -15,19 +16,19 @@ use crate::sender_limit::SenderLimits;
 use crate::time::Span;
 use crate::wallet_policy::WalletPolicy;
 
-/// Which world the service runs in (`decisions.md`, "Environment").
+/// Environment of the service (`decisions.md`, "Environment").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Environment {
     /// Real money.
     Production,
-    /// Each outside party simulated or real, as configured.
+    /// Each external party simulated or real, as configured.
     Test,
-    /// Every outside party simulated.
+    /// Every external party simulated.
     Mock,
 }
 
 impl Environment {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Environment::Production => "production",
@@ -36,17 +37,17 @@ impl Environment {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(text: &str) -> Option<Environment> {
         [Environment::Production, Environment::Test, Environment::Mock].into_iter().find(|e| e.name() == text)
     }
 
-    /// Whether money is real in it.
+    /// Whether its money is real.
     pub const fn is_real(self) -> bool {
         matches!(self, Environment::Production)
     }
 
-    /// How an access key's use names it: `live_pay`, `test_wallet`, `mock_pay` … Mock keys are test keys.
+    /// Prefix of access keys: `live_pay`, `test_wallet`, `mock_pay` … Mock keys are test keys.
     pub const fn key_prefix(self) -> &'static str {
         match self {
             Environment::Production => "live",
@@ -58,26 +59,26 @@ impl Environment {
 /// A rail's speed, which decides how long its silence is tolerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailKind {
-    /// Seconds; unclear for 15 minutes is unknown.
+    /// Settles in seconds; unclear for 15 minutes means unknown.
     Instant,
-    /// Business days; unclear for 2 business days is unknown.
+    /// Settles in business days; unclear for 2 business days means unknown.
     Batch,
 }
 
-/// When a rail takes instructions. Times are UTC.
+/// Working hours of a rail. Times are UTC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hours {
-    /// Minute of the day at which it opens.
+    /// Opening minute of the day.
     pub open_minute: u16,
-    /// Minute of the day at which it closes (1440 = midnight); greater than `open_minute`.
+    /// Closing minute of the day (1440 = midnight); greater than `open_minute`.
     pub close_minute: u16,
-    /// Weekdays on which it works, Monday = 0.
+    /// Working weekdays, Monday = 0.
     pub days: BTreeSet<u8>,
-    /// Days on which it rests.
+    /// Holidays.
     pub holidays: BTreeSet<Date>,
 }
 
-/// A datum of the order that a rail insists on.
+/// Order data that a rail requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// The beneficiary branch's local clearing code.
@@ -88,73 +89,74 @@ pub enum Need {
     SenderDocExpiry,
 }
 
-/// One rail of the configuration.
+/// One configured rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailConfig {
-    /// Its name.
+    /// Id of the rail.
     pub id: RailId,
-    /// The country that it pays into.
+    /// Destination country.
     pub country: Country,
-    /// Its speed.
+    /// Speed.
     pub kind: RailKind,
-    /// Switched on by the operator.
+    /// Whether the operator enabled it.
     pub enabled: bool,
-    /// The least that it takes, in the destination currency.
+    /// Minimum amount, in the destination currency.
     pub min: Money,
-    /// The most that it takes, in the destination currency.
+    /// Maximum amount, in the destination currency.
     pub max: Money,
-    /// The most that it takes of one sender within a day and a month; `None` = it does not count.
+    /// Limits per sender, day and month; `None` if the rail has none.
     pub sender_limits: Option<SenderLimits>,
-    /// What a pay-out costs, in minor units (10^-6) of either coin.
+    /// Cost of a payout, in minor units (10^-6) of either stablecoin.
     pub cost_minor: i64,
-    /// Working hours; `None` = always.
+    /// Working hours; `None` means always open.
     pub hours: Option<Hours>,
-    /// What it insists on.
+    /// Required order data.
     pub needs: BTreeSet<Need>,
-    /// The first four letters of the BICs that it reaches; empty = every bank.
+    /// First four letters of the BICs that it reaches; empty means all banks.
     pub banks: BTreeSet<String>,
-    /// Whether it recognises a repeated EndToEndId as a duplicate, so that an identical message may be sent again.
+    /// Whether it recognises a repeated EndToEndId as a duplicate, so that an identical message may
+    /// be sent again.
     pub duplicate_detection: bool,
-    /// How long an unclear outcome is waited for before the payment is `unknown`. For a batch rail business days
-    /// are added instead, see `route`.
+    /// Time for which an unclear outcome is tolerated before the payment is `unknown`. A batch rail
+    /// adds business days instead, see `route`.
     pub window: Span,
-    /// Reason codes after which another rail may be tried.
+    /// Reason codes that permit another rail.
     pub retryable_reasons: BTreeSet<String>,
-    /// Reason codes of the bank's own that prove that it has the instruction already, beside
+    /// The bank's own reason codes that prove that it already has the instruction, in addition to
     /// [`crate::rail::DUPLICATE_REASONS`].
     pub duplicate_reasons: BTreeSet<String>,
-    /// Most instructions of one message.
+    /// Maximum instructions per message.
     pub max_batch: u16,
-    /// The characters that it takes.
+    /// Supported characters.
     pub character_set: CharacterSet,
 }
 
-/// One destination country of the configuration.
+/// One configured destination country.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorridorConfig {
-    /// Switched on by the operator.
+    /// Whether the operator opened it.
     pub open: bool,
     /// Validity of a quote (30 s to 1800 s).
     pub quote_ttl: Span,
-    /// Amounts paid out are multiples of this many minor units.
+    /// Payouts are multiples of this many minor units.
     pub step_minor: i64,
-    /// The oldest rate that may be quoted from.
+    /// Maximum age of a rate for quotes.
     pub max_rate_age: Span,
-    /// Most open quotes of one tenant; `None` = no cap.
+    /// Maximum open quotes per tenant; `None` means no limit.
     pub open_quote_cap: Option<u32>,
-    /// ISO 20022 purpose code of pay-outs.
+    /// ISO 20022 purpose code of payouts.
     pub purpose: String,
-    /// Where the senders' money comes from, as the banks of the country want to be told.
+    /// Source of the senders' funds, as the country's banks require it.
     pub source_of_funds: Option<String>,
-    /// How its banks want names.
+    /// Name format of its banks.
     pub names: NameForm,
-    /// Whether the family name of people there stands first.
+    /// Whether family names come first in the country.
     pub family_name_first: bool,
-    /// The branch code that stands in where an order names only a BIC (India: a default IFSC).
+    /// Default branch code for orders that contain only a BIC (India: a default IFSC).
     pub default_local_code: Option<String>,
 }
 
-/// Everything about corridors and rails.
+/// Configuration of all corridors and rails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corridors {
     /// The destination countries.
@@ -163,14 +165,15 @@ pub struct Corridors {
     pub rails: Vec<RailConfig>,
     /// Allowed values of `sender_relation`, lower case.
     pub relations: BTreeSet<String>,
-    /// A payment with no attempt under way is rejected this long after acceptance while a route is open.
+    /// A payment without an open attempt is rejected this long after acceptance while a route is
+    /// open.
     pub submit_deadline: Span,
-    /// How long after success a return is taken.
+    /// Time after success during which a return is accepted.
     pub return_window: Span,
 }
 
 impl Corridors {
-    /// The rails of a country, switched on or not.
+    /// The rails of a country, enabled or not.
     pub fn rails_of(&self, country: Country) -> impl Iterator<Item = &RailConfig> {
         self.rails.iter().filter(move |rail| rail.country == country)
     }
@@ -181,22 +184,22 @@ impl Corridors {
     }
 }
 
-/// What a tenant has agreed with the operator.
+/// A tenant's agreement with the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantPolicy {
-    /// The coin that its payments are settled in.
+    /// Stablecoin for the settlement of its payments.
     pub settlement_coin: StableCoin,
-    /// Our fee in basis points of the wallet amount.
+    /// Corridor's fee in basis points of the wallet amount.
     pub premium_bps: u32,
-    /// The tenant's own margin in its rates, in basis points, where no country says otherwise.
+    /// The tenant's own margin in basis points, unless a country has its own.
     pub margin_bps: u32,
-    /// The margin of single countries.
+    /// Margins by country.
     pub margin_bps_by_country: BTreeMap<Country, u32>,
-    /// The countries that it may pay into.
+    /// Permitted destination countries.
     pub countries: BTreeSet<Country>,
     /// Whether every v2 POST must carry an `hmac` claim.
     pub require_hmac: bool,
-    /// What it has agreed about the wallet service.
+    /// Agreement on the wallet service.
     pub wallet: WalletPolicy,
 }
 

@@ -1,4 +1,5 @@
-//! Quotes: how a price is made, and the rule that one quote serves one payment before it expires.
+//! Quotes: how a price is calculated, and the rule that one quote serves one payment before it
+//! expires.
 
 use crate::country::Country;
 use crate::currency::{Currency, StableCoin};
@@ -8,31 +9,34 @@ use crate::ids::{PaymentId, QuoteId, TenantId};
 use crate::money::Money;
 use crate::time::Timestamp;
 
-/// A base amount must be below this (10^8). Clients with binary floats are promised half of it (ADR 13).
+/// Exclusive limit of a base amount (10^8). Clients with binary floats are promised half of it (ADR
+/// 13).
 pub const BASE_AMOUNT_LIMIT: i64 = 100_000_000;
-/// An amount paid out must be below this (10^11): beyond it 12 decimals and binary floats no longer hold.
+/// Exclusive limit of a payout (10^11): beyond it, 12 decimals and binary floats are no longer
+/// exact enough.
 pub const DESTINATION_AMOUNT_LIMIT: i64 = 100_000_000_000;
 /// Decimals of a rate.
 pub const RATE_DECIMALS: u32 = 12;
-/// Decimals to which a payment's amount must equal rate × quote amount (specification, POST /v2/payment rule 2).
+/// Decimals to which a payment's amount must equal rate × quote amount (specification, POST
+/// /v2/payment rule 2).
 pub const MATCH_DECIMALS: u32 = 4;
 
-/// Where a quote is in its life: `active → used | expired`; nothing leaves `used` or `expired`.
+/// Life cycle of a quote: `active → used | expired`; `used` and `expired` are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuoteState {
-    /// May still be used.
+    /// Can be used.
     Active,
-    /// A payment used it.
+    /// Used by a payment.
     Used,
-    /// Its time ran out.
+    /// Expired.
     Expired,
 }
 
 impl QuoteState {
-    /// Every state.
+    /// All states.
     pub const ALL: [QuoteState; 3] = [QuoteState::Active, QuoteState::Used, QuoteState::Expired];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             QuoteState::Active => "active",
@@ -41,51 +45,51 @@ impl QuoteState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<QuoteState> {
         QuoteState::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 
-/// What can happen to a quote.
+/// Trigger of a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuoteTrigger {
-    /// POST quote made it.
+    /// Created by POST quote.
     Created,
     /// A payment was accepted with it.
     Used,
-    /// Its `expires` has come.
+    /// Its `expires` has passed.
     TimeRanOut,
 }
 
-/// What a trigger does to a quote.
+/// Effect of a trigger on a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteStep {
-    /// It is in this state now.
+    /// Enters this state.
     To(QuoteState),
-    /// Nothing: it is at its end already.
+    /// Nothing changes: it is already final.
     Stays,
-    /// Nothing, and the caller is refused with this code.
+    /// Nothing changes, and the caller is refused with this code.
     Refused(&'static str),
 }
 
 impl QuoteTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [QuoteTrigger; 3] = [QuoteTrigger::Created, QuoteTrigger::Used, QuoteTrigger::TimeRanOut];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             QuoteTrigger::Created => "created",
             QuoteTrigger::Used => "used by a payment",
-            QuoteTrigger::TimeRanOut => "time ran out",
+            QuoteTrigger::TimeRanOut => "expired",
         }
     }
 }
 
 impl QuoteState {
-    /// The matrix state × trigger; `None` is a quote that does not exist yet, which no payment can use. A quote's id
-    /// is fresh, so it is created once.
+    /// The matrix state × trigger; `None` is a quote that does not exist yet, which no payment can
+    /// use. A quote's id is fresh, so it is created once.
     pub const fn on(from: Option<QuoteState>, trigger: QuoteTrigger) -> QuoteStep {
         match (from, trigger) {
             (None, QuoteTrigger::Created) => QuoteStep::To(QuoteState::Active),
@@ -100,110 +104,112 @@ impl QuoteState {
     }
 }
 
-/// What the tenant's prefund account is debited: the three parts of a payment's price in coin.
+/// Debit of the tenant's prefund account: the three parts of a payment's price in stablecoin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// The amount paid out, in coin at the wallet rate: ceil6(amount_destination / wallet_rate).
+    /// The payout in stablecoin at the wallet rate: ceil6(amount_destination / wallet_rate).
     pub amount: Money,
-    /// Our fee.
+    /// Corridor's fee.
     pub premium: Money,
-    /// What the rail costs.
+    /// Cost of the rail.
     pub cost: Money,
 }
 
 impl Charge {
-    /// The sum of the three, or `None` beyond 64 bits.
+    /// The sum of the three; `None` beyond 64 bits.
     pub fn total(&self) -> Option<Money> {
         self.amount.checked_add(self.premium)?.checked_add(self.cost)
     }
 }
 
-/// A price, before it has an id and a time.
+/// A price without id and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Destination.
+    /// Destination country.
     pub country: Country,
-    /// The amount that the payer pays, in the base currency.
+    /// Amount that the payer pays, in the base currency.
     pub amount: Money,
-    /// What the beneficiary gets.
+    /// Amount that the beneficiary receives.
     pub amount_destination: Money,
     /// Destination units per base unit, to 12 decimals.
     pub rate: Decimal,
-    /// Destination units per settlement coin, at mid.
+    /// Destination units per unit of the settlement stablecoin, at mid.
     pub wallet_rate: Decimal,
-    /// The coin that the payment is settled in.
+    /// Stablecoin that the payment is settled in.
     pub coin: StableCoin,
-    /// What the prefund account will be debited.
+    /// Future debit of the prefund account.
     pub charge: Charge,
-    /// Whole minor units of price × amount that the payable step cut off; zero where the step is one minor unit.
+    /// Minor units of price × amount cut off by rounding to the payable step; zero if the step is
+    /// one minor unit.
     pub remainder: Money,
-    /// The least that the country's rails pay out.
+    /// Minimum payout of the country's rails.
     pub min_destination: Money,
-    /// The most that the country's rails pay out.
+    /// Maximum payout of the country's rails.
     pub max_destination: Money,
-    /// The beneficiary account that the quote is bound to.
+    /// Beneficiary account that the quote is bound to.
     pub account: Option<String>,
-    /// The branch that the quote is bound to.
+    /// Branch that the quote is bound to.
     pub branch: Option<String>,
 }
 
 /// A quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// Its id.
+    /// Id of the quote.
     pub id: QuoteId,
-    /// Whose it is.
+    /// Tenant of the quote.
     pub tenant: TenantId,
-    /// The price.
+    /// Quoted price.
     pub offer: Offer,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// From this instant on it can no longer be used.
+    /// Instant from which it can no longer be used.
     pub expires_at: Timestamp,
-    /// Where it is in its life.
+    /// Current state.
     pub state: QuoteState,
-    /// The payment that used it.
+    /// Payment that used it.
     pub payment: Option<PaymentId>,
 }
 
-/// A mid-market rate less a margin in basis points: what one unit is priced at. `None` beyond 128 bits.
+/// A mid-market rate less a margin in basis points. `None` beyond 128 bits.
 pub fn less_margin(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
     mid.checked_mul(Decimal::new(10_000 - i128::from(margin_bps.min(10_000)), 4))
 }
 
-/// Everything that a price is made of.
+/// Inputs of a price.
 #[derive(Clone, Debug)]
 pub struct Pricing {
-    /// Destination.
+    /// Destination country.
     pub country: Country,
     /// Base currency.
     pub currency: Currency,
-    /// Base amount as asked.
+    /// Requested base amount.
     pub amount: Decimal,
     /// Mid-market rate, destination units per base unit.
     pub mid: Decimal,
-    /// Mid-market rate, destination units per coin.
+    /// Mid-market rate, destination units per stablecoin unit.
     pub wallet_mid: Decimal,
     /// The tenant's own margin, in basis points of the rate.
     pub margin_bps: u32,
-    /// Our fee, in basis points of the wallet amount.
+    /// Corridor's fee, in basis points of the wallet amount.
     pub premium_bps: u32,
-    /// The settlement coin.
+    /// Settlement stablecoin.
     pub coin: StableCoin,
-    /// Amounts paid out are multiples of this many minor units.
+    /// Payouts are multiples of this many minor units.
     pub step_minor: i64,
-    /// Least and most that the country's rails pay out.
+    /// Minimum and maximum payout of the country's rails.
     pub limits: (Money, Money),
-    /// The beneficiary account given for routing.
+    /// Beneficiary account, for routing.
     pub account: Option<String>,
-    /// The branch given for routing.
+    /// Branch, for routing.
     pub branch: Option<String>,
 }
 
 const AMOUNT: &str = "amount";
 
 impl Pricing {
-    /// Makes the price. `cost_minor` answers what the rail that would pay an amount out costs, in coin units of 10^-6.
+    /// Calculates the price. `cost_minor` returns the cost of the rail that would pay out an
+    /// amount, in stablecoin units of 10^-6.
     pub fn offer(self, cost_minor: impl FnOnce(Money) -> i64) -> Result<Offer, Fault> {
         let amount = self.base_amount()?;
         let (destination, remainder) = self.payable(amount)?;
@@ -244,7 +250,7 @@ impl Pricing {
             })
     }
 
-    /// price × amount, rounded down to the payable step; and the whole minor units that this cut off.
+    /// price × amount, rounded down to the payable step; and the minor units cut off by that.
     fn payable(&self, amount: Money) -> Result<(Money, Money), Fault> {
         let currency = self.country.currency();
         let exact = less_margin(self.mid, self.margin_bps).and_then(|price| price.checked_mul(amount.decimal()));
@@ -259,11 +265,11 @@ impl Pricing {
     fn check_limits(&self, destination: Money) -> Result<(), Fault> {
         let (min, max) = self.limits;
         if destination.minor < min.minor || destination.minor <= 0 {
-            let message = format!("{destination} would be paid out; the least is {min}");
+            let message = format!("{destination} would be paid out; the minimum is {min}");
             return Err(Fault::new(AMOUNT, "amount_below_min", message).with("min", min.decimal()));
         }
         if destination.minor > max.minor || destination.decimal() >= Decimal::from_int(DESTINATION_AMOUNT_LIMIT) {
-            let message = format!("{destination} would be paid out; the most is {max}");
+            let message = format!("{destination} would be paid out; the maximum is {max}");
             return Err(Fault::new(AMOUNT, "amount_above_max", message).with("max", max.decimal()));
         }
         Ok(())
@@ -284,9 +290,11 @@ impl Pricing {
 }
 
 impl Quote {
-    /// The amount that a payment with this quote must name: rate × quote amount to 4 decimals, ties to even.
+    /// Amount that a payment with this quote must state: rate × quote amount to 4 decimals, ties to
+    /// even.
     pub fn expected_amount(&self) -> Decimal {
-        // An offer is only made where this product fits; the fallback is the same number by construction.
+        // An offer is made only if this product fits; the fallback is the same number by
+        // construction.
         self.offer
             .rate
             .checked_mul(self.offer.amount.decimal())
@@ -298,7 +306,7 @@ impl Quote {
         amount.round(MATCH_DECIMALS, Rounding::HalfEven) == self.expected_amount()
     }
 
-    /// Whether the quote's time has run out at `now`; `expires_at` itself is too late.
+    /// Whether the quote has expired at `now`; `expires_at` itself is too late.
     pub fn is_past(&self, now: Timestamp) -> bool {
         now >= self.expires_at
     }

@@ -1,4 +1,4 @@
-//! What is said to a rail and what a rail says back, in ISO 20022's terms but independent of any message format.
+//! Messages to and from a rail, in ISO 20022's terms but independent of any message format.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::policy::RailConfig;
 use crate::rail_ids::{Candidate, Candidates, ReportIds, Unmatched};
 use crate::time::Timestamp;
 
-/// The name of a rail in the configuration (`pak-raast`).
+/// The id of a rail in the configuration (`pak-raast`).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RailId(pub Arc<str>);
 
 impl RailId {
-    /// A rail's id from its text.
+    /// Creates an id from its text.
     pub fn new(text: &str) -> RailId {
         RailId(Arc::from(text))
     }
@@ -35,29 +35,30 @@ impl fmt::Debug for RailId {
     }
 }
 
-/// How a corridor's banks want the names of persons (`corridors.….split_names`).
+/// Format of persons' names required by a corridor's banks (`corridors.….split_names`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum NameForm {
-    /// As the order has them.
+    /// As in the order.
     #[default]
     Whole,
-    /// `Family, Given` in the place of the name.
+    /// `Family, Given` in the name field.
     FamilyFirst,
-    /// As the order has them, and the parts apart in the message's supplementary data.
+    /// As in the order, with the parts in the message's supplementary data.
     Apart,
 }
 
 /// A person's name in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitName {
-    /// All but the family name; empty where the name is one word.
+    /// All words except the family name; empty if the name is one word.
     pub given: String,
-    /// One word.
+    /// The family name, one word.
     pub family: String,
 }
 
 impl SplitName {
-    /// The parts of a name whose family name stands first (Vietnam) or last. `None` for a name without a word.
+    /// Splits a name whose family name comes first (Vietnam) or last. `None` for a name without a
+    /// word.
     pub fn of(name: &str, family_first: bool) -> Option<SplitName> {
         let mut words: Vec<&str> = name.split_whitespace().collect();
         let family = if family_first && !words.is_empty() { words.remove(0) } else { words.pop()? };
@@ -68,15 +69,15 @@ impl SplitName {
 /// Debtor or creditor of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct InstructionParty {
-    /// Full name, as the order has it.
+    /// Full name, as in the order.
     pub name: String,
-    /// Its parts, where the corridor wants them.
+    /// Its parts, if the corridor requires them.
     pub split: Option<SplitName>,
     /// Street and number.
     pub address: String,
     /// Town.
     pub city: String,
-    /// ISO 3166-1 alpha-2 where it is known, else alpha-3.
+    /// ISO 3166-1 alpha-2 if known, else alpha-3.
     pub country: String,
     /// ITU E.164.
     pub mobile: Option<String>,
@@ -84,24 +85,24 @@ pub struct InstructionParty {
     pub email: Option<String>,
     /// Date of birth.
     pub birthdate: Option<Date>,
-    /// Identity document: kind as the order spells it, number, issuing country.
+    /// Identity document: kind as in the order, number, issuing country.
     pub document: Option<(String, String, Option<String>)>,
 }
 
-/// One pay-out as it is handed to a rail.
+/// One payout as passed to a rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// The rail that it goes to.
+    /// Rail that executes it.
     pub rail: RailId,
-    /// Whose money it is.
+    /// Tenant whose money it is.
     pub tenant: TenantId,
     /// The payment: EndToEndId.
     pub payment: PaymentId,
     /// The attempt: InstrId and UETR. The first attempt of a payment has the payment's own UUID.
     pub attempt: AttemptId,
-    /// What the beneficiary gets.
+    /// Amount that the beneficiary receives.
     pub amount: Money,
-    /// When the attempt began: identical at every repetition, so that the message is too.
+    /// Creation time of the attempt: the same on every repetition, so that the message is too.
     pub created_at: Timestamp,
     /// The sender.
     pub debtor: InstructionParty,
@@ -121,39 +122,41 @@ pub struct Instruction {
     pub creditor_bank: String,
     /// ISO 20022 purpose code, from the corridor's configuration (`FAMI`).
     pub purpose: String,
-    /// How names are written.
+    /// Format of names.
     pub names: NameForm,
-    /// Where the sender's money comes from, from the corridor's configuration; at most 35 characters.
+    /// Source of the sender's money, from the corridor's configuration; at most 35 characters.
     pub source_of_funds: Option<String>,
     /// Remittance information: the order's remarks and relation.
     pub remittance: String,
 }
 
-/// What a rail says of an attempt, in the words of `corridors.md` ("ISO 20022 status → payment").
+/// A rail's status of an attempt, in the terms of `corridors.md` ("ISO 20022 status → payment").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RailStatus {
-    /// `RCVD`: the message arrived, nothing is promised.
+    /// `RCVD`: the message arrived; acceptance is open.
     Received,
     /// `ACTC`, `ACCP`, `ACSP`, `ACWC`, `ACFC`, `ACWP`, `ACPD`, `ACIS`, `PATC`, `PRES`, `PDNG`: accepted, being processed.
     Accepted,
     /// `ACSC`, `ACCC`, `CPUC`, or a camt.054 debit: paid.
     Settled,
-    /// `RJCT`: refused before acceptance, failed after it.
+    /// `RJCT`: refused before acceptance, or failed after it.
     Rejected,
     /// `CANC`: cancelled and refunded at the rail.
     Cancelled,
-    /// pacs.004, or a camt.054 return: paid, and came back.
+    /// pacs.004, or a camt.054 return: paid, then returned.
     Returned,
-    /// The rail itself does not know what became of it, or has blocked it (`BLCK`): neither paid nor given back.
+    /// The rail itself does not know the outcome, or has blocked the payment (`BLCK`): neither paid
+    /// nor returned.
     Unknown,
-    /// A code that this program does not know.
+    /// An unknown code.
     Unrecognised(String),
 }
 
-/// ISO 20022 reasons of a refusal that prove that the bank has the instruction already: what was refused is its repetition.
+/// ISO 20022 refusal reasons that prove that the bank already has the instruction: the refusal
+/// concerns its repetition.
 pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03", "DU04", "DU05"];
 
-/// Whether a reason code says that the bank has the instruction already.
+/// Whether a reason code means that the bank already has the instruction.
 pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
     let code = code.trim().to_ascii_uppercase();
     DUPLICATE_REASONS.contains(&code.as_str()) || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
@@ -162,43 +165,44 @@ pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
 /// One report about one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReport {
-    /// The attempt that it speaks of (InstrId or UETR).
+    /// The reported attempt (InstrId or UETR).
     pub attempt: AttemptId,
-    /// What became of it.
+    /// Reported status.
     pub status: RailStatus,
     /// ISO 20022 external reason code (`AC01`, `AM04` …).
     pub reason: Option<String>,
-    /// Reason codes beside the first one.
+    /// Further reason codes.
     pub further_reasons: Vec<String>,
-    /// The rail's own words.
+    /// The rail's free-text explanation.
     pub info: Option<String>,
-    /// The bank's reference of the booking.
+    /// The bank's booking reference.
     pub bank_reference: Option<String>,
-    /// The amount that the report names, to be compared with the attempt's.
+    /// Reported amount, to compare with the attempt's.
     pub amount: Option<Money>,
-    /// Charges that the report names, which explain why the amount differs from the attempt's.
+    /// Reported charges, which explain a difference from the attempt's amount.
     pub charges: Option<Money>,
-    /// Which message said so: its kind and MsgId (`pain.002 B-17`).
+    /// Source message: its kind and MsgId (`pain.002 B-17`).
     pub source: String,
 }
 
 impl RailReport {
-    /// Whether any of its reasons proves that the bank has the instruction: it is no refusal then.
+    /// Whether any of its reasons proves that the bank has the instruction: then it is not a
+    /// refusal.
     pub fn proves_possession(&self, rail: Option<&RailConfig>) -> bool {
         self.reason.iter().chain(&self.further_reasons).any(|code| is_duplicate(code, rail))
     }
 }
 
-/// What two people found out that became of a payment.
+/// Outcome of a payment as established by two users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What became of it.
+    /// Established status.
     pub status: RailStatus,
-    /// Whether the rail never accepted it, where it was refused: the payment is rejected then, not failed.
+    /// Whether the rail never accepted a refused payment: it is then rejected, not failed.
     pub never_accepted: bool,
-    /// The bank's reference of the booking, where it was paid.
+    /// The bank's booking reference, if it was paid.
     pub reference: Option<String>,
-    /// Minor units of its currency that the bank kept of what came back.
+    /// The bank's deduction from a return, in minor units of its currency.
     pub charges: i64,
 }
 
@@ -208,27 +212,27 @@ impl From<RailStatus> for Finding {
     }
 }
 
-/// What a bank says, before it is known of which attempt.
+/// The contents of a bank's report, before it is matched to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What became of it.
+    /// Reported status.
     pub status: RailStatus,
-    /// Every reason code, the first one first.
+    /// All reason codes, the first one first.
     pub reasons: Vec<String>,
-    /// The rail's own words.
+    /// The rail's free-text explanation.
     pub info: Option<String>,
-    /// The bank's reference of the booking.
+    /// The bank's booking reference.
     pub bank_reference: Option<String>,
-    /// The amount.
+    /// Reported amount.
     pub amount: Option<Money>,
-    /// Charges, which may explain it.
+    /// Reported charges, which may explain the amount.
     pub charges: Option<Money>,
-    /// Which message said so.
+    /// Source message.
     pub source: String,
 }
 
 impl Said {
-    /// The report that it is of an attempt.
+    /// The report for an attempt.
     pub fn of(&self, attempt: AttemptId) -> RailReport {
         RailReport {
             attempt,
@@ -244,38 +248,38 @@ impl Said {
     }
 }
 
-/// What a report is about.
+/// Subject of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
     /// One transaction.
     One(ReportIds),
-    /// Each transaction of a message or block of ours that the report does not list by itself.
+    /// All transactions of our message or block that the report does not list individually.
     Rest {
         /// The message or block.
         of: ReportIds,
-        /// The transactions that it lists.
+        /// The listed transactions.
         listed: Vec<ReportIds>,
     },
-    /// Each transaction of a message or block of ours, of which one booking is the sum.
+    /// All transactions of our message or block, booked as one sum.
     Batch {
         /// The message or block.
         of: ReportIds,
-        /// How many transactions the bank counts.
+        /// The bank's transaction count.
         count: Option<usize>,
     },
 }
 
-/// A report as a bank sent it: by its ids it is found out which attempts it is about (`rail_ids`).
+/// A report as a bank sent it; its ids determine the attempts (`rail_ids`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankReport {
-    /// What it is about.
+    /// Subject of the report.
     pub about: About,
-    /// What it says of each.
+    /// Contents, for each transaction.
     pub said: Said,
 }
 
 impl BankReport {
-    /// Every id that it names anything by.
+    /// All ids in the report.
     pub fn ids(&self) -> impl Iterator<Item = &ReportIds> {
         let (own, listed) = match &self.about {
             About::One(ids) | About::Batch { of: ids, .. } => (ids, [].as_slice()),
@@ -284,10 +288,10 @@ impl BankReport {
         std::iter::once(own).chain(listed)
     }
 
-    /// The reports that it makes, one for each attempt that it is about.
+    /// The resulting reports, one per matched attempt.
     ///
     /// # Errors
-    /// It is about none of ours, or does not fit what is.
+    /// It matches none of our attempts, or contradicts the matched ones.
     pub fn of_attempts<'a>(&self, candidates: &'a Candidates) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
         let found = match &self.about {
             About::One(ids) => vec![candidates.find(ids, self.said.amount)?],
@@ -324,35 +328,35 @@ impl From<RailReport> for BankReport {
 pub enum Submission {
     /// The rail answered with a status.
     Reported(RailReport),
-    /// The rail took the message and will report later.
+    /// The rail accepted the message and will report later.
     Taken,
     /// Certainly not sent: not a byte left this machine.
     NotSent(String),
-    /// It may or may not have arrived: to be inquired about, never assumed either way.
+    /// Outcome unknown: inquire, never assume either way.
     Indeterminate(String),
 }
 
-/// A question about one attempt.
+/// An inquiry about one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inquiry {
     /// The payment: EndToEndId.
     pub payment: PaymentId,
     /// The attempt: InstrId and UETR.
     pub attempt: AttemptId,
-    /// When the attempt began.
+    /// Creation time of the attempt.
     pub created_at: Timestamp,
 }
 
 /// The answer to one inquiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InquiryAnswer {
-    /// The rail knows the attempt.
+    /// The rail has the attempt.
     Reported(RailReport),
-    /// The rail does not know it. No proof that nothing was sent.
+    /// The rail does not have it. This does not prove that nothing was sent.
     NotFound,
-    /// The question was put, its answer will come among the reports.
+    /// The inquiry was sent; its answer will arrive among the reports.
     Asked,
-    /// The question could not be put, or its answer is lost.
+    /// The inquiry could not be sent, or its answer was lost.
     NoAnswer(String),
 }
 
@@ -363,19 +367,19 @@ pub struct Reports {
     pub reports: Vec<BankReport>,
     /// Pages of the statements of our account, oldest first.
     pub statements: Vec<BankStatement>,
-    /// Messages or entries that could not be understood: what they were and why.
+    /// Messages or entries that could not be parsed, with the reason.
     pub unreadable: Vec<String>,
-    /// Where to go on; `None` if nothing new was there.
+    /// Cursor of the next page; `None` if there was nothing new.
     pub cursor: Option<String>,
 }
 
-/// Why reports could not be fetched.
+/// Failure to fetch reports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rail {rail}: {reason}")]
 pub struct RailFault {
     /// The rail.
     pub rail: RailId,
-    /// What happened.
+    /// Reason of the failure.
     pub reason: String,
 }
 
@@ -384,7 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_its_family_name_where_the_country_has_it() {
+    fn the_family_name_follows_the_countrys_order() {
         for (name, first, expected) in [
             ("Asha Khan", false, Some(("Asha", "Khan"))),
             ("Asha  Bibi Khan ", false, Some(("Asha Bibi", "Khan"))),

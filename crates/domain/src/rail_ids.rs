@@ -1,8 +1,9 @@
-//! Which of our attempts a bank's report is about. The one place that decides it: for status reports, notices of bookings,
-//! returns and statements, whether they answer a message or come later.
+//! Matches a bank's report to our attempts. The only place that decides this for status reports,
+//! booking notices, returns and statements, whether they answer a message or arrive later.
 //!
-//! Any id of ours is enough, unless another id of ours contradicts it. Banks cut ids to 16 or 35 characters, change their
-//! case, and put ids of their own into places of ours: an id that is none of ours says nothing.
+//! Any of our ids is sufficient, unless another of our ids contradicts it. Banks truncate ids to 16
+//! or 35 characters, change their case, and put their own ids into our fields: an unknown id has no
+//! meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +16,12 @@ use crate::money::Money;
 #[cfg(test)]
 mod tests;
 
-/// What stands for a missing id in ISO 20022.
+/// ISO 20022's placeholder for a missing id.
 const NOT_PROVIDED: &str = "NOTPROVIDED";
-/// Fewest characters to which banks cut ids.
+/// Shortest truncation of ids by banks, in characters.
 const CUT_MIN_CHARS: usize = 16;
-/// Hexadecimal digits by which an id is looked up: a UETR of 16 characters has that many beside its hyphens.
+/// Hexadecimal digits used to look up an id: a UETR of 16 characters has that many without its
+/// hyphens.
 const HEAD_DIGITS: usize = 14;
 
 /// The ids of a report, as the bank wrote them.
@@ -33,46 +35,48 @@ pub struct ReportIds {
     pub end_to_end: Option<String>,
     /// `OrgnlMsgId`, `Refs/MsgId`: the message that carried the instruction.
     pub message: Option<String>,
-    /// `OrgnlPmtInfId`, `Refs/PmtInfId`: its block of that message. Our messages have one block, of the message's id.
+    /// `OrgnlPmtInfId`, `Refs/PmtInfId`: its block of that message. Our messages have one block,
+    /// with the message's id.
     pub block: Option<String>,
-    /// `AcctSvcrRef`: the bank's own reference, which an earlier report may have told.
+    /// `AcctSvcrRef`: the bank's own reference, which an earlier report may have contained.
     pub reference: Option<String>,
-    /// Where the transaction stands among those that the report lists of the message, from 1, and how many there are.
+    /// Position of the transaction among those that the report lists for the message, from 1, and
+    /// their number.
     pub place: Option<(usize, usize)>,
 }
 
-/// How an attempt was sent: in which message, and where there.
+/// Transmission of an attempt: the message, and the position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentIn {
-    /// The message's id.
+    /// Id of the message.
     pub message: String,
-    /// Its place in the message, from 1.
+    /// Position in the message, from 1.
     pub position: usize,
 }
 
 /// An attempt that a report may be about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Whose.
+    /// Tenant of the attempt.
     pub tenant: TenantId,
-    /// What it pays.
+    /// Its payment.
     pub payment: PaymentId,
-    /// Its id.
+    /// Id of the attempt.
     pub attempt: AttemptId,
-    /// 1 for the payment's first.
+    /// Sequence number within the payment, from 1.
     pub number: i32,
-    /// Where it is.
+    /// Current state.
     pub state: AttemptState,
-    /// What was to be paid out.
+    /// Amount to pay out.
     pub amount: Money,
-    /// The bank's reference, where one is known.
+    /// The bank's reference, if known.
     pub reference: Option<String>,
-    /// The messages that carried it: more than one where it was sent again.
+    /// The messages that carried it; several if it was sent again.
     pub sent: Vec<SentIn>,
 }
 
 impl Candidate {
-    /// The candidate that an attempt is, without its messages.
+    /// Converts an attempt, without its messages.
     pub fn of(attempt: &Attempt) -> Candidate {
         Candidate {
             tenant: attempt.tenant,
@@ -91,47 +95,47 @@ impl Candidate {
     }
 }
 
-/// Why a report is about no attempt.
+/// Reason why a report matches no attempt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unmatched {
-    /// None of its ids is one of ours.
-    #[error("none of its ids is of a pay-out of ours over this rail")]
+    /// None of its ids is ours.
+    #[error("none of its ids belongs to a payout over this rail")]
     Nothing,
     /// Its ids name several attempts.
-    #[error("its ids name different pay-outs of ours")]
+    #[error("its ids name different payouts")]
     Contradiction,
-    /// It names a message of several transactions and not which of them.
-    #[error("it names a message of {0} pay-outs of ours, and not which of them")]
+    /// It names a message of several transactions, but not which of them.
+    #[error("it names a message of {0} payouts, but not which of them")]
     Ambiguous(usize),
-    /// A booking of a whole message is not the sum of its transactions.
-    #[error("{booked} is booked for a message of ours over {ours}")]
+    /// The booking of a whole message differs from the sum of its transactions.
+    #[error("{booked} is booked for a message totalling {ours}")]
     Sum {
-        /// What is booked.
+        /// Booked amount.
         booked: Money,
-        /// What the message's transactions add up to.
+        /// Sum of the message's transactions.
         ours: Money,
     },
 }
 
-/// An id without what banks change of it: its case, hyphens and blanks around it.
+/// An id normalised against banks' changes: case, hyphens and surrounding spaces.
 fn plain(id: &str) -> String {
     id.trim().chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Whether an id of a report is `ours`, whole or cut.
+/// Whether an id of a report equals `ours`, possibly truncated.
 fn is_same(given: &str, ours: &str) -> bool {
     let (given_plain, ours) = (plain(given), plain(ours));
     given_plain == ours || (given.trim().chars().count() >= CUT_MIN_CHARS && ours.starts_with(&given_plain))
 }
 
-/// The number by which an id of ours is looked up, of an id that may be cut; `None` for one that cannot be ours.
+/// Lookup key of a possibly truncated id; `None` if it cannot be ours.
 pub fn head(id: &str) -> Option<i64> {
     let plain = plain(id);
     let digits = plain.get(..HEAD_DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     i64::from_str_radix(digits, 16).ok()
 }
 
-/// The UUID that an id is, where it is a whole one.
+/// The UUID of a complete id.
 pub fn whole(id: &str) -> Option<Uuid> {
     Uuid::try_parse(&plain(id)).ok()
 }
@@ -141,7 +145,7 @@ fn provided(id: Option<&String>) -> Option<&str> {
 }
 
 impl ReportIds {
-    /// The ids that a report names an attempt of ours by, and no other.
+    /// The ids that name exactly this attempt.
     pub fn of_attempt(attempt: AttemptId) -> ReportIds {
         ReportIds { uetr: Some(attempt.to_string()), ..ReportIds::default() }
     }
@@ -151,7 +155,8 @@ impl ReportIds {
         [&self.uetr, &self.instruction, &self.end_to_end].into_iter().filter_map(|id| provided(id.as_ref()))
     }
 
-    /// The message that it is about, or the block: each of our messages has one block, of its own id.
+    /// The message or the block that it is about: each of our messages has one block, with the same
+    /// id.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         [&self.message, &self.block].into_iter().filter_map(|id| provided(id.as_ref()))
     }
@@ -161,12 +166,12 @@ impl ReportIds {
         provided(self.reference.as_ref())
     }
 
-    /// Whether any of its ids may be one of ours.
+    /// Whether any of its ids may be ours.
     pub fn may_be_ours(&self) -> bool {
         self.strong().chain(self.messages()).any(|id| head(id).is_some())
     }
 
-    /// The ids in words, for a person.
+    /// The ids as text for display.
     pub fn told(&self) -> String {
         let named = [
             ("UETR", &self.uetr),
@@ -184,7 +189,7 @@ impl ReportIds {
     }
 }
 
-/// A bank's id as people read it: bounded, and without control characters.
+/// A bank's id for display: bounded, without control characters.
 fn shown(id: &str) -> String {
     id.chars().take(48).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -193,13 +198,13 @@ fn shown(id: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Candidates {
     all: Vec<Candidate>,
-    /// By the heads of InstrId, EndToEndId and MsgId.
+    /// By the lookup keys of InstrId, EndToEndId and MsgId.
     heads: BTreeMap<i64, Vec<usize>>,
     references: BTreeMap<String, Vec<usize>>,
 }
 
 impl Candidates {
-    /// Each attempt once, of one rail.
+    /// Distinct attempts of one rail.
     pub fn new(all: Vec<Candidate>) -> Candidates {
         let mut heads: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
         let mut references: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -217,13 +222,14 @@ impl Candidates {
         Candidates { all, heads, references }
     }
 
-    /// The attempts that fit, of those that an id leads to.
+    /// The matching attempts among those that an id leads to.
     fn fitting(&self, id: &str, fits: impl Fn(&Candidate) -> bool) -> BTreeSet<usize> {
         let found = head(id).and_then(|head| self.heads.get(&head));
         found.into_iter().flatten().copied().filter(|at| self.all.get(*at).is_some_and(&fits)).collect()
     }
 
-    /// The attempts that one id of a transaction names: the attempt of that id, else all attempts of that payment.
+    /// The attempts that one id of a transaction names: the attempt with that id, else all attempts
+    /// of that payment.
     fn named(&self, id: &str, is_end_to_end: bool) -> BTreeSet<usize> {
         let of_attempt = self.fitting(id, |it| is_same(id, &it.attempt.instruction_id()));
         let of_payment = || self.fitting(id, |it| is_same(id, &it.payment.end_to_end_id()));
@@ -234,10 +240,10 @@ impl Candidates {
         self.fitting(message, |it| it.place_in(message).is_some())
     }
 
-    /// The attempt that a report over `amount` is about.
+    /// The attempt that a report with `amount` is about.
     ///
     /// # Errors
-    /// Its ids are none of ours, contradict each other, or leave open which it is.
+    /// Its ids are not ours, contradict each other, or are ambiguous.
     pub fn find(&self, ids: &ReportIds, amount: Option<Money>) -> Result<&Candidate, Unmatched> {
         let end_to_end = provided(ids.end_to_end.as_ref());
         let other = [&ids.uetr, &ids.instruction].into_iter().filter_map(|id| provided(id.as_ref()));
@@ -260,9 +266,10 @@ impl Candidates {
         left.max_by_key(|it| (!it.state.is_refused(), it.number))
     }
 
-    /// A transaction that the bank names by its message alone, or by its own reference.
+    /// A transaction that the bank identifies by its message alone, or by its own reference.
     fn by_message(&self, ids: &ReportIds, amount: Option<Money>) -> Result<&Candidate, Unmatched> {
-        // Banks put numbers of their own into InstrId; an EndToEndId is the customer's, so that this one is another's.
+        // Banks put their own numbers into InstrId; an EndToEndId is the customer's, so this one
+        // belongs to another customer.
         let is_anothers = provided(ids.end_to_end.as_ref()).is_some();
         for message in ids.messages().filter(|_| !is_anothers) {
             let members = self.members(message);
@@ -276,7 +283,7 @@ impl Candidates {
             let Some((place, of)) = ids.place.filter(|(_, of)| *of == members.len()) else {
                 return Err(Unmatched::Ambiguous(members.len()));
             };
-            // A place alone is a weak id: the amount has to say the same.
+            // A position alone is a weak id: the amount has to match.
             let mut fitting = members.iter().filter_map(|at| self.all.get(*at));
             let there = fitting.find(|it| it.place_in(message) == Some(place));
             return there.filter(|it| amount == Some(it.amount)).ok_or(Unmatched::Ambiguous(of));
@@ -289,10 +296,10 @@ impl Candidates {
         }
     }
 
-    /// The attempts of a whole message or block of ours, without those that are `listed` by themselves.
+    /// The attempts of our whole message or block, without those that are `listed` individually.
     ///
     /// # Errors
-    /// The message is none of ours.
+    /// The message is not ours.
     pub fn rest_of(&self, ids: &ReportIds, listed: &[ReportIds]) -> Result<Vec<&Candidate>, Unmatched> {
         let members = ids.messages().map(|message| self.members(message)).filter(|set| !set.is_empty());
         let members = members.reduce(|left, set| left.intersection(&set).copied().collect());
@@ -306,10 +313,11 @@ impl Candidates {
         Ok(members.iter().filter_map(|at| self.all.get(*at)).collect())
     }
 
-    /// The attempts that one booking of a whole message or block paid: all, or all that were not refused.
+    /// The attempts paid by one booking of a whole message or block: all, or all that were not
+    /// refused.
     ///
     /// # Errors
-    /// The message is none of ours, or the booking is not their sum.
+    /// The message is not ours, or the booking is not their sum.
     pub fn booked(&self, ids: &ReportIds, booked: Money, count: Option<usize>) -> Result<Vec<&Candidate>, Unmatched> {
         let all = self.rest_of(ids, &[])?;
         let is_open = |it: &&Candidate| !matches!(it.state, AttemptState::Refused | AttemptState::Failed);
@@ -323,7 +331,7 @@ impl Candidates {
     }
 }
 
-/// What attempts of one currency add up to.
+/// Sum of attempts in one currency.
 fn sum(some: &[&Candidate]) -> Option<Money> {
     let (first, rest) = some.split_first()?;
     rest.iter().try_fold(first.amount, |sum, it| {

@@ -1,6 +1,6 @@
-//! Text as a rail can take it: its character set, and how what lies outside is spelled in it.
+//! Text in a rail's character set, with transliteration of everything outside it.
 //!
-//! It never touches what is stored, and never decides about lengths: the message knows those.
+//! Stored values are never changed, and the message decides about lengths.
 
 use any_ascii::any_ascii_char;
 use icu_properties::CodePointMapData;
@@ -10,24 +10,24 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::characters::{is_gap, is_ignorable};
 
-/// The characters that a rail takes (`rails.….character_set`).
+/// Character set of a rail (`rails.….character_set`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum CharacterSet {
-    /// SWIFT's x set: letters, digits, `/-?:().,'+` and the space. What every bank takes.
+    /// SWIFT's x set: letters, digits, `/-?:().,'+` and the space. Every bank accepts it.
     #[default]
     SwiftX,
     /// Printable ASCII.
     Ascii,
     /// ISO 8859-1: Western European letters too.
     Latin1,
-    /// Everything that ISO 20022 can carry: the text goes out as it is stored.
+    /// Everything that ISO 20022 permits: the text is sent as stored.
     Unicode,
 }
 
 impl CharacterSet {
-    /// The text in this set, at most `max_chars` characters long, with no blanks at its ends and none twice. Letters
-    /// outside the set are transliterated, signs without a customary spelling become `.`; a text of which neither a
-    /// letter nor a digit is left is empty.
+    /// The text in this set, at most `max_chars` characters long, trimmed and without repeated
+    /// spaces. Letters outside the set are transliterated, punctuation without an equivalent
+    /// becomes `.`; a text left without a letter or digit is empty.
     pub fn spell(self, text: &str, max_chars: usize) -> String {
         let mut out = String::with_capacity(text.len());
         for character in text.nfc() {
@@ -48,15 +48,15 @@ impl CharacterSet {
         if says { said.trim_end().to_owned() } else { String::new() }
     }
 
-    /// Whether a person's or a company's name can be said: every word of it keeps a letter or a digit.
+    /// Whether a name can be transmitted: every word of it keeps a letter or a digit.
     pub fn can_name(self, name: &str) -> bool {
         let mut words = name.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).peekable();
         words.peek().is_some() && words.all(|word| !self.spell(word, usize::MAX).is_empty())
     }
 
-    /// What of an account holder's name a bank would not find again in what it is told; `None` = it can be paid out to.
-    /// Stricter than [`CharacterSet::can_name`]: a bank compares the holder's name with its own record of it, and a
-    /// payout is refused when the coins have moved already.
+    /// The part of an account holder's name that a bank would not recognise; `None` means that it
+    /// can be paid out to. Stricter than [`CharacterSet::can_name`]: a bank compares the holder's
+    /// name with its records and refuses after the tokens have moved.
     pub fn name_loss(self, name: &str) -> Option<NameLoss> {
         let scripts = CodePointMapData::<Script>::new();
         let seen = || name.chars().filter(|character| !is_ignorable(*character) && !is_gap(*character));
@@ -88,13 +88,13 @@ impl CharacterSet {
 
     fn transliterate(self, character: char, out: &mut String) {
         let spelling = any_ascii_char(character);
-        // Letters and marks that are not written in Latin are left out; a sign shows that it was there.
+        // Non-Latin letters and marks are left out; a placeholder shows a dropped symbol.
         if spelling.is_empty() && !character.is_alphabetic() && !is_combining_mark(character) {
             out.push('.');
         }
         out.extend(spelling.chars().map(|sign| match sign {
             taken if self.takes(taken) => taken,
-            // Only the x set lacks any of ASCII.
+            // Only the x set lacks some of ASCII.
             '&' => '+',
             '_' => '-',
             '`' => '\'',
@@ -103,19 +103,19 @@ impl CharacterSet {
     }
 }
 
-/// Fewest letters of a name.
+/// Minimum number of letters.
 const NAME_MIN_LETTERS: usize = 2;
-/// The signs that names of people and companies are written with.
+/// Punctuation in names of persons and companies.
 const NAME_SIGNS: &str = "-.,'’‘ʼ`´&/+()‐‑–·";
 
-/// What a rail would lose of a name ([`CharacterSet::name_loss`]).
+/// Loss of a name on a rail ([`CharacterSet::name_loss`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameLoss {
-    /// It has too few letters to be a name.
+    /// Too few letters for a name.
     NoLetters,
-    /// It has a sign that no name has.
+    /// Punctuation that does not occur in names.
     Sign(char),
-    /// It is written in a script that leaves out vowels, or in ideographs: what the rail would say is not the name.
+    /// A script without written vowels, or ideographs: the transliteration is not the name.
     Unspoken,
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::NameLoss;
 
     #[test]
-    fn text_is_spelled_in_the_x_set_and_cut() {
+    fn text_is_transliterated_to_the_x_set_and_truncated() {
         for (text, max, said) in [
             ("Muḥammad  Ali", 140, "Muhammad Ali"),
             ("Nguyễn Thị Đào", 140, "Nguyen Thi Dao"),
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// The scripts of the seven countries, and of the places that people send from.
+    /// The scripts of the seven countries, and of the senders' countries.
     #[test]
     fn names_of_other_scripts_are_transliterated() {
         for (name, said) in [
@@ -176,10 +176,10 @@ mod tests {
         ] {
             assert_eq!(set.spell(text, 140), said, "{set:?}");
         }
-        // Characters are cut, not bytes, and what steers the reader's eye never goes out.
+        // Truncates characters, not bytes, and never sends text direction controls.
         assert_eq!(Unicode.spell("আবদুল", 3), "আবদ");
         assert_eq!(Unicode.spell("a\u{202E}b\u{1}", 9), "ab.");
-        // What shows nothing never goes out, in any set: what is screened is what is sent.
+        // Invisible characters are never sent, in any set: the screened text is the sent text.
         for set in [SwiftX, Ascii, Latin1, Unicode] {
             assert_eq!(
                 set.spell("A\u{34F}s\u{3164}h\u{115F}a\u{E0001}\u{2800}Khan\u{180E}", 140),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_bank_would_not_find_again_is_no_holders_name() {
+    fn an_unrecognisable_holders_name_is_reported() {
         for (name, loss) in [
             ("Asha Khan", None),
             ("Nguyễn Thị Đào", None),
@@ -213,12 +213,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_which_a_word_is_lost_cannot_be_said() {
+    fn a_name_that_loses_a_word_cannot_be_transmitted() {
         let lost = "\u{E000}\u{E001}";
         for (name, can) in [("Asha Khan", true), ("Asha - Khan", true), ("7", true), ("", false), ("- .", false)] {
             assert_eq!(SwiftX.can_name(name), can, "{name}");
         }
-        // A rare ideograph that has no reading.
+        // A rare ideograph without a reading.
         for name in [lost, "\u{3200C}", "Asha \u{3200C}"] {
             for set in [SwiftX, Ascii, Latin1] {
                 assert!(!set.can_name(name), "{set:?}, {name}");

@@ -1,6 +1,6 @@
-//! What becomes of money that has arrived: score, checks and decision, from findings that were made before.
+//! Risk decisions about incoming payments: score, checks and result, from findings made before.
 //!
-//! Pure: names and addresses are screened elsewhere (`ports`), here it is decided what follows.
+//! Pure functions: names and addresses are screened elsewhere (`ports`).
 
 use crate::time::Timestamp;
 
@@ -13,22 +13,22 @@ pub use assess::{Findings, Subject, Velocity, assess, sender_is_complete};
 /// `risk_check_result`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RiskResult {
-    /// It goes on to the recipient.
+    /// It proceeds to the recipient.
     Approved,
     /// It stays in escrow.
     Rejected,
-    /// A person decides.
+    /// A reviewer decides.
     ManualReview,
     /// It stays in escrow and the wallet is blocked.
     Blocked,
 }
 
 impl RiskResult {
-    /// Every result.
+    /// All results.
     pub const ALL: [RiskResult; 4] =
         [RiskResult::Approved, RiskResult::Rejected, RiskResult::ManualReview, RiskResult::Blocked];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             RiskResult::Approved => "APPROVED",
@@ -38,12 +38,12 @@ impl RiskResult {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RiskResult> {
         RiskResult::ALL.into_iter().find(|result| result.name() == name)
     }
 
-    /// What follows.
+    /// The action that follows.
     pub const fn next_action(self) -> NextAction {
         match self {
             RiskResult::Approved => NextAction::TransferToWallet,
@@ -67,15 +67,15 @@ pub enum RiskLevel {
     Critical,
 }
 
-/// The lowest score that is MEDIUM.
+/// The lowest MEDIUM score.
 pub const MEDIUM_FROM: u8 = 30;
-/// The lowest score that is HIGH.
+/// The lowest HIGH score.
 pub const HIGH_FROM: u8 = 60;
-/// The lowest score that is CRITICAL.
+/// The lowest CRITICAL score.
 pub const CRITICAL_FROM: u8 = 85;
 
 impl RiskLevel {
-    /// Every level.
+    /// All levels.
     pub const ALL: [RiskLevel; 4] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High, RiskLevel::Critical];
 
     /// The level of a score.
@@ -91,7 +91,7 @@ impl RiskLevel {
         }
     }
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             RiskLevel::Low => "LOW",
@@ -101,7 +101,7 @@ impl RiskLevel {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<RiskLevel> {
         RiskLevel::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -119,10 +119,10 @@ pub enum Check {
 }
 
 impl Check {
-    /// Every check.
+    /// All checks.
     pub const ALL: [Check; 3] = [Check::OnChainAnalysis, Check::SanctionScreening, Check::SourceVerification];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Check::OnChainAnalysis => "ON_CHAIN_ANALYSIS",
@@ -131,7 +131,7 @@ impl Check {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Check> {
         Check::ALL.into_iter().find(|check| check.name() == name)
     }
@@ -151,7 +151,7 @@ pub enum NextAction {
 }
 
 impl NextAction {
-    /// Every action.
+    /// All actions.
     pub const ALL: [NextAction; 4] = [
         NextAction::TransferToWallet,
         NextAction::HoldInEscrow,
@@ -159,7 +159,7 @@ impl NextAction {
         NextAction::WalletBlocked,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             NextAction::TransferToWallet => "TRANSFER_TO_WALLET",
@@ -169,59 +169,61 @@ impl NextAction {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<NextAction> {
         NextAction::ALL.into_iter().find(|action| action.name() == name)
     }
 }
 
-/// The stable code of a decision. The order of the variants is the precedence: the first that applies is told.
+/// Stable code of a decision. The order of the variants is the precedence: the first that applies
+/// is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReasonCode {
-    /// It was refused, and too much else for the wallet was refused lately.
+    /// It was rejected, and too many of the wallet's recent deposits were.
     RepeatedRejections,
-    /// The payer's address is on a sanction list.
+    /// The payer's address is on a sanctions list.
     SanctionedAddress,
     /// The sender's name is that of a listed person.
     SanctionedName,
-    /// A token's contract has the payer on its blacklist.
+    /// A token contract has blacklisted the payer.
     FlaggedAddress,
-    /// A sandbox amount says so.
+    /// A sandbox amount selected it.
     SandboxValue,
-    /// The sender's name, or the payer's address, is near to a listed one.
+    /// The sender's name or the payer's address is similar to a listed one.
     PossibleMatch,
-    /// The payer's address is a few transfers away from a listed one, or its provider of chain analysis thinks ill of it.
+    /// The payer's address is a few transfers away from a listed one, or the chain analysis
+    /// provider's score is high.
     ListedAddressNearby,
-    /// The loaded lists are too old to clear anybody.
+    /// The loaded lists are too old to clear a payment.
     ListsOutdated,
-    /// The provider of chain analysis could not be asked.
+    /// The chain analysis provider did not answer.
     AnalysisUnavailable,
-    /// Another coin than the one asked for came.
+    /// Paid in another stablecoin than requested.
     WrongAsset,
-    /// It came too long after the request expired.
+    /// Paid too long after the request expired.
     TooLate,
-    /// Something else in its escrow is on legal hold.
+    /// Another deposit in its escrow is on legal hold.
     EscrowHeld,
-    /// It had the wallet blocked before, and the bank has unblocked it.
+    /// It caused a block of the wallet that the bank has lifted.
     BlockedBefore,
-    /// More, or more often, than the wallet's velocity allows.
+    /// Exceeds the wallet's velocity limits.
     VelocityExceeded,
-    /// More than the customer's KYC level allows.
+    /// Exceeds the customer's KYC level.
     KycLimitExceeded,
-    /// More than is approved without a person.
+    /// Exceeds the limit of automatic approval.
     AmountAboveLimit,
-    /// The sender's details are missing or not plausible, and the amount needs them.
+    /// The amount requires sender details, which are missing or implausible.
     SenderUnverified,
-    /// Nothing was found.
+    /// No findings.
     ChecksPassed,
-    /// A person approved it.
+    /// A reviewer approved it.
     ReviewApproved,
-    /// A person rejected it.
+    /// A reviewer rejected it.
     ReviewRejected,
 }
 
 impl ReasonCode {
-    /// Every code, in order of precedence; the two of a person's decision last.
+    /// All codes in order of precedence; a reviewer's two decisions last.
     pub const ALL: [ReasonCode; 20] = [
         ReasonCode::RepeatedRejections,
         ReasonCode::SanctionedAddress,
@@ -245,7 +247,7 @@ impl ReasonCode {
         ReasonCode::ReviewRejected,
     ];
 
-    /// The code in the store and for the bank's own staff.
+    /// Code in the store and for the bank's own staff.
     pub const fn name(self) -> &'static str {
         match self {
             ReasonCode::SanctionedAddress => "SANCTIONED_ADDRESS",
@@ -271,14 +273,14 @@ impl ReasonCode {
         }
     }
 
-    /// Reads the code.
+    /// Parses the code.
     pub fn parse(name: &str) -> Option<ReasonCode> {
         ReasonCode::ALL.into_iter().find(|code| code.name() == name)
     }
 }
 
 impl ReasonCode {
-    /// `decision_reason`: the code and neutral words, which tell nobody what was found.
+    /// `decision_reason`: the code with a neutral text that does not disclose the findings.
     pub fn decision_reason(self) -> String {
         let words = match self {
             ReasonCode::SanctionedAddress
@@ -286,7 +288,7 @@ impl ReasonCode {
             | ReasonCode::FlaggedAddress
             | ReasonCode::RepeatedRejections
             | ReasonCode::ReviewRejected => "The transaction cannot be accepted",
-            ReasonCode::SandboxValue => "The amount is one of the sandbox's values",
+            ReasonCode::SandboxValue => "The amount is a sandbox value",
             ReasonCode::PossibleMatch
             | ReasonCode::ListedAddressNearby
             | ReasonCode::ListsOutdated
@@ -296,9 +298,9 @@ impl ReasonCode {
             | ReasonCode::VelocityExceeded
             | ReasonCode::KycLimitExceeded
             | ReasonCode::AmountAboveLimit
-            | ReasonCode::SenderUnverified => "The transaction needs a closer look",
-            ReasonCode::WrongAsset => "Another token came than was asked for",
-            ReasonCode::TooLate => "The payment came after the request expired",
+            | ReasonCode::SenderUnverified => "The transaction requires review",
+            ReasonCode::WrongAsset => "Paid in another token than requested",
+            ReasonCode::TooLate => "The payment arrived after the request expired",
             ReasonCode::ChecksPassed => "All checks passed",
             ReasonCode::ReviewApproved => "Approved after review",
         };
@@ -306,12 +308,12 @@ impl ReasonCode {
     }
 }
 
-/// What may become of money that is not approved.
+/// Permitted treatment of a rejected payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hold {
-    /// It may be paid back, to an address that the sender names and that is screened.
+    /// May be refunded to a screened address that the sender names.
     Refundable,
-    /// It is never paid back: a sanctions hit, or an authority's word.
+    /// Never refunded: a sanctions hit, or an authority's order.
     Legal,
 }
 
@@ -319,7 +321,7 @@ impl Hold {
     /// Both.
     pub const ALL: [Hold; 2] = [Hold::Refundable, Hold::Legal];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Hold::Refundable => "refundable",
@@ -327,13 +329,13 @@ impl Hold {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Hold> {
         Hold::ALL.into_iter().find(|hold| hold.name() == name)
     }
 }
 
-/// A decision about money that arrived, with all that it was made by.
+/// A risk decision about an incoming payment, with its basis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
     /// `risk_check_result`
@@ -342,19 +344,19 @@ pub struct Assessment {
     pub score: u8,
     /// `checks_performed`
     pub checks: Vec<Check>,
-    /// Why.
+    /// Reason code.
     pub reason: ReasonCode,
-    /// What may become of it if it is not approved; `None` = approved or not decided.
+    /// Treatment of a rejected payment; `None` if it is approved or undecided.
     pub hold: Option<Hold>,
     /// Version of the sanction lists.
     pub list_version: String,
     /// Version of the policy.
     pub policy_version: String,
-    /// What was found, for the bank's own staff: never shown to senders.
+    /// Findings, for the bank's own staff: never shown to senders.
     pub evidence: Vec<String>,
-    /// Which person decided; `None` = none.
+    /// The reviewer who decided; `None` for an automatic decision.
     pub decided_by: Option<String>,
-    /// When.
+    /// Time of the decision.
     pub at: Timestamp,
 }
 

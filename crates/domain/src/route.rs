@@ -1,4 +1,5 @@
-//! Which rail pays a payment out: by country, amount, bank, data at hand, hours, health and price.
+//! Selection of a payment's rail: by country, amount, bank, available data, hours, health and
+//! price.
 
 use std::collections::BTreeSet;
 
@@ -16,53 +17,53 @@ use crate::time::{Span, Timestamp};
 
 /// Business days for which a batch rail may stay silent.
 const BATCH_WINDOW_BUSINESS_DAYS: i64 = 2;
-/// Longest run of days without business that is skipped.
+/// Maximum number of consecutive non-business days that is skipped.
 const MAX_REST_DAYS: i64 = 30;
 
-/// What makes a rail unusable for a payment.
+/// Reason why a rail cannot be used for a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// Switched off.
+    /// Disabled.
     Disabled,
-    /// Below its least or above its most.
+    /// Outside its minimum and maximum.
     Amount,
     /// It does not reach the beneficiary's bank.
     Bank,
-    /// The order lacks a datum that it insists on.
+    /// The order lacks required data.
     Needs(Need),
-    /// It has no characters for a name; the order's field.
+    /// The rail cannot represent a name; contains the order's field.
     Name(&'static str),
-    /// The sender would exceed what it takes of one sender.
+    /// The sender would exceed the rail's limit.
     SenderLimit(Exceeded),
-    /// It has refused this payment already.
+    /// It has already refused this payment.
     Refused,
-    /// It does not work at this hour.
+    /// It is closed at this hour.
     Closed,
     /// It does not answer at present.
     Unhealthy,
 }
 
-/// What is asked of a rail.
+/// Requirements for a rail.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Destination.
+    /// Destination country.
     pub country: Country,
-    /// What is to be paid out.
+    /// Amount to pay out.
     pub amount: Money,
-    /// First four letters of the beneficiary bank's BIC, where it is known.
+    /// First four letters of the beneficiary bank's BIC, if known.
     pub bank: Option<&'a str>,
-    /// The order, where there is one (a quote has none yet).
+    /// The order, if there is one (a quote has none yet).
     pub order: Option<&'a Order>,
-    /// Whether an order with a BIC only gets the corridor's default local code.
+    /// Whether an order with only a BIC gets the corridor's default local code.
     pub default_local_code: bool,
-    /// Whom a pay-out without an order is for (an exchange order's account holder).
+    /// Payee of a payout without an order (an exchange order's account holder).
     pub holder: Option<&'a str>,
-    /// What the sender has had paid out over the rails that limit it; `None` where nobody asked (a quote has no sender).
+    /// The sender's usage of rails with limits; `None` if unknown (a quote has no sender).
     pub spent: Option<&'a Spendings>,
 }
 
 impl Wanted<'_> {
-    /// The field of a name that cannot be said in a rail's characters.
+    /// The field of a name that the rail's character set cannot represent.
     fn unspoken(&self, set: CharacterSet) -> Option<&'static str> {
         let of_order = self.order.map(|order| {
             [("beneficiary_name", order.beneficiary_name.as_str()), ("sender_name", order.sender_name.as_str())]
@@ -75,7 +76,7 @@ impl Wanted<'_> {
 }
 
 impl RailConfig {
-    /// What of the rail does not fit the payment, whatever the hour.
+    /// Why the rail cannot take the payment, regardless of the hour.
     pub fn unfit(&self, wanted: &Wanted<'_>) -> Option<Unfit> {
         if !self.enabled {
             return Some(Unfit::Disabled);
@@ -94,7 +95,7 @@ impl RailConfig {
         self.lacking(wanted).map(Unfit::Needs).or_else(|| self.exceeded(wanted).map(Unfit::SenderLimit))
     }
 
-    /// The datum that the order lacks and the rail insists on.
+    /// Data that the rail requires and the order lacks.
     fn lacking(&self, wanted: &Wanted<'_>) -> Option<Need> {
         let order = wanted.order?;
         let lacks = |need: &&Need| match need {
@@ -105,15 +106,15 @@ impl RailConfig {
         self.needs.iter().find(lacks).copied()
     }
 
-    /// The limit of one sender that the payment would exceed.
+    /// The sender limit that the payment would exceed.
     fn exceeded(&self, wanted: &Wanted<'_>) -> Option<Exceeded> {
         let (limits, spent) = (self.sender_limits.as_ref()?, wanted.spent?);
-        // A rail that nothing went over yet.
+        // A rail without usage so far.
         let spent = spent.get(&self.id).copied().unwrap_or_default();
         limits.exceeded_by(spent, wanted.amount)
     }
 
-    /// Whether the rail takes instructions at `now`.
+    /// Whether the rail accepts instructions at `now`.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.hours.as_ref().is_none_or(|hours| hours.contain(now))
     }
@@ -131,7 +132,7 @@ impl Hours {
     }
 }
 
-/// The rails that fit, the best first: cheapest, at equal price in the order of the configuration.
+/// The suitable rails, best first: cheapest, then in configuration order.
 pub fn candidates<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Vec<&'a RailConfig> {
     let mut fit: Vec<&RailConfig> =
         corridors.rails_of(wanted.country).filter(|rail| rail.unfit(wanted).is_none()).collect();
@@ -139,7 +140,7 @@ pub fn candidates<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Vec<&'a 
     fit
 }
 
-/// What the country's switched-on rails pay out at least and at most; `None` where there is none.
+/// Minimum and maximum payout of the country's enabled rails; `None` if there is none.
 pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)> {
     let on = || corridors.rails_of(country).filter(|rail| rail.enabled);
     let min = on().map(|rail| rail.min.minor).min()?;
@@ -147,18 +148,18 @@ pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)>
     Some((Money::new(min, country.currency()), Money::new(max, country.currency())))
 }
 
-/// The choice of a rail for a payment at an instant.
+/// Result of selecting a rail at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice<'a> {
-    /// This one.
+    /// Use this rail.
     Take(&'a RailConfig),
-    /// None now, but one that fits opens or recovers later.
+    /// None now, but a suitable rail opens or recovers later.
     Later,
-    /// None, ever.
+    /// No suitable rail.
     Never,
 }
 
-/// Chooses among the rails that fit and have not refused the payment yet.
+/// Selects among the suitable rails that have not refused the payment.
 pub fn choose<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -175,8 +176,8 @@ pub fn choose<'a>(
     usable.map_or(Choice::Later, Choice::Take)
 }
 
-/// Every rail of the country with what speaks against it, for people who ask why: cheapest first, so that the first one
-/// that nothing speaks against is the one that [`choose`] takes.
+/// All rails of the country with the reason against each, for operators: cheapest first, so that
+/// the first one without a reason is the one that [`choose`] takes.
 pub fn explain<'a>(
     corridors: &'a Corridors,
     wanted: &Wanted<'_>,
@@ -196,8 +197,8 @@ pub fn explain<'a>(
     rails
 }
 
-/// What of the order's data keeps every rail from paying, a datum that it lacks or a name that cannot be said: told at
-/// POST, so that nothing is accepted that no rail can take.
+/// Order data that prevents every rail from paying: missing data or an unrepresentable name.
+/// Reported at POST, so that no unpayable order is accepted.
 pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
     let mut lacks = None;
     for rail in corridors.rails_of(wanted.country) {
@@ -210,7 +211,7 @@ pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
     lacks
 }
 
-/// The first rail, the cheapest, that only the limit of one sender keeps from paying, with that limit.
+/// The cheapest rail that is unsuitable only because of a sender limit, with that limit.
 pub fn exhausted<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Option<(&'a RailConfig, Exceeded)> {
     let of = |rail: &'a RailConfig| match rail.unfit(wanted) {
         Some(Unfit::SenderLimit(exceeded)) => Some((rail, exceeded)),
@@ -219,7 +220,7 @@ pub fn exhausted<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Option<(&
     corridors.rails_of(wanted.country).filter_map(of).min_by_key(|(rail, _)| rail.cost_minor)
 }
 
-/// Until when an outcome that has been unclear since `since` is waited for.
+/// End of the tolerance for an outcome that has been unclear since `since`.
 pub fn window_end(rail: &RailConfig, since: Timestamp) -> Timestamp {
     match rail.kind {
         RailKind::Instant => since + rail.window,

@@ -1,4 +1,5 @@
-//! The decision that a sanction screening leads to (`decisions.md`, "Screening"). Matching itself is an adapter's work.
+//! Decisions from sanctions screening (`decisions.md`, "Screening"). An adapter performs the
+//! matching.
 
 use jiff::civil::Date;
 
@@ -13,32 +14,33 @@ pub struct Party<'a> {
     pub country: Option<&'a str>,
 }
 
-/// What screening found: the highest score and the evidence for it, with the list it was found in.
+/// Screening result: the highest score and its evidence, with the list version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screened {
     /// 0 to 100; the best match over all parties and listed names.
     pub score: u8,
-    /// The list entry behind the score: `"<list> <uid> <listed name>"`.
+    /// The matched list entry: `"<list> <uid> <listed name>"`.
     pub evidence: Option<String>,
     /// Version (source date and hash) of the lists that were loaded.
     pub list_version: String,
-    /// Whether the lists are too old to clear anybody (`decisions.md`: older than 24 h never auto-approves).
+    /// Whether the lists are too old to clear a payment (`decisions.md`: older than 24 h never
+    /// auto-approves).
     pub stale: bool,
 }
 
-/// What follows from a screening.
+/// Consequence of a screening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Pay it.
+    /// Pay.
     Clean,
-    /// A person decides.
+    /// A reviewer decides.
     Review,
-    /// Refuse it, with a neutral message.
+    /// Reject with a neutral message.
     Hit,
 }
 
 impl Verdict {
-    /// What people are told.
+    /// Name for display.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Clean => "clean",
@@ -48,15 +50,15 @@ impl Verdict {
     }
 }
 
-/// Scores from here on go to a person.
+/// Lowest score that needs review.
 pub const REVIEW_FROM: u8 = 85;
-/// Scores from here on are refused.
+/// Lowest score that is rejected.
 pub const HIT_FROM: u8 = 95;
-/// The same entry, to the letter.
+/// Score of an exact match.
 pub const SCORE_MAX: u8 = 100;
 
 impl Screened {
-    /// Clean below 85 on a fresh list, refused from 95, a person's decision otherwise.
+    /// Clean below 85 on a fresh list, a hit from 95, a review otherwise.
     pub const fn verdict(&self) -> Verdict {
         if self.score >= HIT_FROM {
             Verdict::Hit
@@ -67,18 +69,19 @@ impl Screened {
         }
     }
 
-    /// Whether it is on a list, or near enough to an entry, however old the lists are.
+    /// Whether it matches a list entry, exactly or nearly, however old the lists are.
     pub const fn is_match(&self) -> bool {
         self.score >= REVIEW_FROM
     }
 
-    /// The same of an address that a token's own contract has on its blacklist. What the lists say goes before that.
+    /// The result for an address that a token contract has blacklisted. A sanctions hit takes
+    /// precedence.
     #[must_use]
     pub fn with_blacklist_of(self, token: &str) -> Screened {
         if self.is_match() {
             return self;
         }
-        Screened { score: SCORE_MAX, evidence: Some(format!("blacklist of {token}'s contract")), ..self }
+        Screened { score: SCORE_MAX, evidence: Some(format!("blacklist of the {token} contract")), ..self }
     }
 }
 
@@ -103,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tokens_blacklist_is_a_hit_and_the_lists_evidence_goes_before_it() {
+    fn a_token_blacklist_is_a_hit_and_sanctions_evidence_takes_precedence() {
         let found = |score, evidence: Option<&str>, stale| Screened {
             score,
             evidence: evidence.map(str::to_owned),
@@ -111,7 +114,7 @@ mod tests {
             stale,
         };
         let flagged = found(0, None, true).with_blacklist_of("USDC");
-        assert_eq!(flagged, found(100, Some("blacklist of USDC's contract"), true));
+        assert_eq!(flagged, found(100, Some("blacklist of the USDC contract"), true));
         assert_eq!((flagged.verdict(), flagged.is_match()), (Verdict::Hit, true));
         let listed = found(90, Some("OFAC 1"), false);
         assert_eq!(listed.clone().with_blacklist_of("USDC"), listed);

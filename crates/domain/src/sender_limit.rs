@@ -1,5 +1,5 @@
-//! What one sender may have paid out over a rail within a calendar day and month. Counted are the attempts that have paid
-//! or still may; a definite refusal, a failure or a return gives the room back.
+//! Limits on a sender's payouts over a rail per calendar day and month. Attempts that have paid or
+//! still may are counted; a definite refusal, a failure or a return restores the headroom.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,20 +19,21 @@ use crate::policy::{Corridors, RailConfig};
 use crate::rail::RailId;
 use crate::time::Timestamp;
 
-/// Whom a tenant pays out for, as limits count it: a digest that names the same person again and nobody to a reader.
+/// Pseudonymous digest of a tenant's customer: equal for the same person, and meaningless to a
+/// reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sender(pub Uuid);
 
 impl Sender {
-    /// The sender of an order: the identity document that it names, its kind and its letters and digits. Names are spelled
-    /// in many ways, and whether the issuing country is said is the caller's choice: neither makes another sender.
+    /// The sender of an order, by the kind and the letters and digits of the identity document.
+    /// Names have many spellings, and the issuing country is optional: neither changes the sender.
     pub fn of_order(tenant: TenantId, order: &Order) -> Sender {
         let number = order.sender_identity_doc.chars().filter(|letter| letter.is_alphanumeric());
         let number: String = number.flat_map(char::to_uppercase).collect();
         Sender::digest(tenant, &["document", order.sender_identity_doc_type.name(), &number])
     }
 
-    /// A customer of the wallet service, who is the payer and the payee of what an exchange order pays out.
+    /// A customer of the wallet service, who is payer and payee of an exchange order's payout.
     pub fn of_customer(tenant: TenantId, customer_id: &str) -> Sender {
         Sender::digest(tenant, &["customer", customer_id])
     }
@@ -50,57 +51,57 @@ impl Sender {
     }
 }
 
-/// What a rail pays out for one sender at most; at least one of the two is set.
+/// Maximum payouts of a rail per sender; at least one of the two is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderLimits {
-    /// In a calendar day.
+    /// Per calendar day.
     pub daily_max: Option<Money>,
-    /// In a calendar month.
+    /// Per calendar month.
     pub monthly_max: Option<Money>,
-    /// Where the rail's days and months begin.
+    /// Time zone of the rail's days and months.
     pub zone: TimeZone,
 }
 
-/// A day of a rail and the month that it is in.
+/// A rail's day with its month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Window {
-    /// When the day begins.
+    /// Start of the day.
     pub day: Timestamp,
-    /// When the month begins.
+    /// Start of the month.
     pub month: Timestamp,
-    /// When the day is over.
+    /// End of the day.
     pub end: Timestamp,
 }
 
-/// Minor units of the destination currency that a sender has had paid out.
+/// A sender's payouts in minor units of the destination currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// In the day.
+    /// Within the day.
     pub day: i64,
-    /// In the month.
+    /// Within the month.
     pub month: i64,
 }
 
-/// What senders' limits are held against: for each rail that has any, what the sender at hand has had paid out over it.
+/// A sender's usage of each rail, to compare with the limits.
 pub type Spendings = BTreeMap<RailId, Spent>;
 
-/// What is counted: one sender's attempts over one rail in a day and its month.
+/// Key of a usage: a sender's attempts over one rail in a day and its month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tally {
-    /// Over which rail.
+    /// The rail.
     pub rail: RailId,
-    /// Whose.
+    /// The sender.
     pub sender: Sender,
-    /// When.
+    /// The day and month.
     pub window: Window,
 }
 
 /// The limit that a payment would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
-    /// The one of the day.
+    /// The daily limit.
     Daily(Money),
-    /// The one of the month.
+    /// The monthly limit.
     Monthly(Money),
 }
 
@@ -116,7 +117,7 @@ impl fmt::Display for Exceeded {
 impl SenderLimits {
     /// The rail's day and month at an instant.
     pub fn window(&self, now: Timestamp) -> Window {
-        // No calendar reaches as far as such a clock: everything counts.
+        // No calendar covers this clock: everything counts.
         let always = Window { day: Timestamp(i64::MIN), month: Timestamp(i64::MIN), end: Timestamp(i64::MAX) };
         self.calendar(now).unwrap_or(always)
     }
@@ -128,7 +129,7 @@ impl SenderLimits {
         Ok(Window { day: begin(here)?, month, end })
     }
 
-    /// The limit that `amount` more would exceed, the day's first.
+    /// The limit that an additional `amount` would exceed, the daily one first.
     pub fn exceeded_by(&self, spent: Spent, amount: Money) -> Option<Exceeded> {
         let above =
             |most: Option<Money>, spent: i64| most.filter(|most| spent.saturating_add(amount.minor) > most.minor);
@@ -138,7 +139,7 @@ impl SenderLimits {
 }
 
 impl RailConfig {
-    /// What is counted of a sender over the rail at an instant; `None` where it limits no sender.
+    /// The usage to count for a sender at an instant; `None` if the rail has no sender limits.
     pub fn tally(&self, sender: Sender, now: Timestamp) -> Option<Tally> {
         let window = self.sender_limits.as_ref()?.window(now);
         Some(Tally { rail: self.id.clone(), sender, window })
@@ -146,14 +147,15 @@ impl RailConfig {
 }
 
 impl Corridors {
-    /// What is counted of a sender over the rails of a country; nothing where none of them limits a sender.
+    /// The usages to count for a sender over the rails of a country; empty if none has sender
+    /// limits.
     pub fn tallies(&self, country: Country, sender: Sender, now: Timestamp) -> Vec<Tally> {
         self.rails_of(country).filter_map(|rail| rail.tally(sender, now)).collect()
     }
 }
 
 impl Tally {
-    /// What an attempt counts for in it.
+    /// An attempt's part of the usage.
     pub fn share(&self, attempt: &Attempt) -> Spent {
         let counts = attempt.sender == Some(self.sender) && attempt.rail == self.rail && attempt.state.may_have_paid();
         let since = |begin: Timestamp| if counts && attempt.created_at >= begin { attempt.amount.minor } else { 0 };
@@ -162,7 +164,8 @@ impl Tally {
 }
 
 impl AttemptState {
-    /// Whether an attempt has paid or still may, so that it takes of its sender's limits. The store's sums say the same.
+    /// Whether an attempt has paid or still may and thus counts towards its sender's limits. The
+    /// store's sums use the same rule.
     pub const fn may_have_paid(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! Renders the state machines to `docs/states.md`: every cell is asked of the code that decides, so the page cannot
-//! say anything else. Never part of a build.
+//! Renders the state machines to `docs/states.md` from the code that decides, so that the page
+//! cannot differ from it. Never part of a build.
 
 use std::fmt::Write as _;
 
@@ -12,48 +12,49 @@ mod chain;
 mod wallets;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/states.md");
-/// Set to `1`, the test writes the file instead of comparing it.
+/// With the value `1`, the test writes the file instead of comparing it.
 const UPDATE: &str = "UPDATE_DOCS";
 
 const HEAD: &str = "# States
 
 <!-- Generated from crates/domain by `UPDATE_DOCS=1 cargo test -p domain states_doc`. Do not edit. -->
 
-Each table holds every state and everything that can happen in it. A cell says which states are passed through, one
-event for each, all in one commit. `.` means that nothing changes because it is known already; **person** that nothing
-changes, a discrepancy is filed and an alert goes out.
+Each table lists every state and every trigger. A cell shows the states that are entered, with one event each, all in one
+commit. `.` means that nothing changes because the fact is already known; **review** means that nothing changes, a
+discrepancy is filed and an alert is raised.
 ";
 
 const PAYMENT: &str = "
 ## Payment
 
-`rejected`, `succeeded`, `failed` and `reversed` are ends; of these only `succeeded` is ever left, by a return in time.
-`pending` and `canceled` are read in filters and never entered. A payment begins as `queued`, when POST /v2/payment is
-answered with 200. Our own triggers (no route, compliance, deadline) only ever meet `queued`, and never while an attempt
-may have been sent; where a table says person there, nothing is filed, because the command itself is refused.
+`rejected`, `succeeded`, `failed` and `reversed` are final, except that a return in time reverses `succeeded`. `pending` and
+`canceled` are accepted in filters and never entered. A payment starts as `queued`, when POST /v2/payment returns 200. Our
+own triggers (no route, compliance, deadline) apply to `queued` only, and never while an attempt may have been sent; where
+the table shows **review** for them, nothing is filed, because the command itself is refused.
 
 ";
 
 const ATTEMPT: &str = "
 ## Attempt
 
-What a rail's report does to an attempt, and in brackets what its payment is told. An attempt begins as `sending`,
-saved before a byte leaves. Beside reports: a message that certainly never left makes it `refused` (`NOT_SENT`), a lost
-answer or an inquiry without a finding makes it `indeterminate`. Only after `refused`, with a reason that allows it, is
-another attempt made; the payment then stays `queued` and is told nothing. A report over another amount than the
-attempt's goes to a person, whatever it says. A payment that became `unknown` by the window is `processing` again when
-the rail repeats that it accepted.
+The effect of a rail's report on an attempt, with the payment's trigger in parentheses. An attempt starts as `sending` and is
+saved before a byte leaves. Without a report, a message that certainly never left makes it `refused` (`NOT_SENT`), and a lost
+answer or an inquiry without a result makes it `indeterminate`. Another attempt follows only after `refused` with a retryable
+reason; the payment then stays `queued` and receives no trigger. A report with an amount other than the attempt's needs
+review, whatever its status. A payment that became `unknown` by the window returns to `processing` when the rail confirms
+its acceptance again.
 
 ";
 
 const QUOTE: &str = "
 ## Quote
 
-A refusal of the payment for any other reason leaves its quote as it is. `expires` itself is too late.
+A refusal of the payment for any other reason leaves its quote unchanged. `expires` itself is too late.
 
 ";
 
-/// Every rail status. The match breaks the build when one is added, so that it cannot be left out here.
+/// All rail statuses. The match breaks the build when one is added, so that none can be left out
+/// here.
 pub fn rail_statuses() -> [RailStatus; 8] {
     let all = [
         RailStatus::Received,
@@ -88,8 +89,8 @@ const fn words(status: &RailStatus) -> &'static str {
         RailStatus::Rejected => "rejected (RJCT)",
         RailStatus::Cancelled => "cancelled (CANC)",
         RailStatus::Returned => "returned (pacs.004, camt.054 return)",
-        RailStatus::Unknown => "the rail does not know",
-        RailStatus::Unrecognised(_) => "a code that nobody knows",
+        RailStatus::Unknown => "unknown to the rail",
+        RailStatus::Unrecognised(_) => "unknown code",
     }
 }
 
@@ -97,7 +98,7 @@ fn payment_cell(state: PaymentState, trigger: Trigger) -> String {
     match state.on(trigger) {
         Step::Through(states) => states.iter().map(|state| state.name()).collect::<Vec<_>>().join(" → "),
         Step::Stays => ".".to_owned(),
-        Step::Contradicts => "**person**".to_owned(),
+        Step::Contradicts => "**review**".to_owned(),
     }
 }
 
@@ -105,7 +106,7 @@ fn attempt_cell(state: AttemptState, status: &RailStatus) -> String {
     match state.on(status) {
         Outcome::Moves(to, trigger) => format!("{} ({})", to.name(), trigger.name()),
         Outcome::Known => ".".to_owned(),
-        Outcome::Contradicts => "**person**".to_owned(),
+        Outcome::Contradicts => "**review**".to_owned(),
     }
 }
 
@@ -117,7 +118,7 @@ fn quote_cell(from: Option<QuoteState>, trigger: QuoteTrigger) -> String {
     }
 }
 
-/// One table: a row for each of `rows`, a column for each of `columns`.
+/// Renders one table: a row for each of `rows`, a column for each of `columns`.
 fn table<R, C>(
     corner: &str,
     rows: &[(&str, R)],
@@ -140,7 +141,7 @@ fn table<R, C>(
     Ok(out)
 }
 
-/// The whole page.
+/// Renders the whole page.
 fn render() -> Result<String, std::fmt::Error> {
     let payment = table(
         "trigger \\ state",
@@ -166,7 +167,7 @@ fn render() -> Result<String, std::fmt::Error> {
 }
 
 #[test]
-fn docs_states_md_says_what_the_code_does() {
+fn docs_states_md_matches_the_code() {
     let rendered = render().expect("writing to a string");
     if std::env::var(UPDATE).as_deref() == Ok("1") {
         std::fs::write(FILE, &rendered).expect("docs/states.md is writable");
@@ -180,7 +181,7 @@ fn docs_states_md_says_what_the_code_does() {
 }
 
 #[test]
-fn every_matrix_is_whole() {
+fn every_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();

@@ -1,7 +1,8 @@
-//! A sweep: coins that orders were paid out for move from the tenant's controller to its settlement treasury.
+//! A sweep: tokens of paid-out orders move from the tenant's controller to its settlement treasury.
 //!
-//! What may still have to go back to a customer is never swept: neither the coins of an order under way, nor those of a
-//! settled one whose pay-out came back. So whatever is given back lies where it is given back from.
+//! Tokens that may have to return to a customer are never swept: neither those of an open order,
+//! nor those of a settled order whose payout was returned. Every return is thus paid from the place
+//! that holds the tokens.
 
 use crate::chain::{Address, SweepTerms, TxHash, vault};
 use crate::chain_tx::states::Move;
@@ -15,25 +16,25 @@ use crate::payment::{Cx, JobChange};
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// How long is waited after a sweep that failed: whoever is called needs time to look.
+/// Delay after a failed sweep, which gives an operator time to react.
 pub const RETRY_AFTER: Span = Span::hours(1);
 
-/// Where a sweep is.
+/// State of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SweepState {
-    /// Its coins are reserved; its intent waits, or a transaction has it.
+    /// Its tokens are reserved; its intent waits, or is assigned to a transaction.
     Sending,
-    /// The treasury has the coins, at the depth that counts.
+    /// The treasury has the tokens, at the required depth.
     Done,
-    /// It was given up; the controller has the coins.
+    /// Given up; the controller has the tokens.
     Failed,
 }
 
 impl SweepState {
-    /// Every state.
+    /// All states.
     pub const ALL: [SweepState; 3] = [SweepState::Sending, SweepState::Done, SweepState::Failed];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             SweepState::Sending => "sending",
@@ -42,73 +43,73 @@ impl SweepState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<SweepState> {
         SweepState::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// The matrix state × trigger. A sweep begins as `Sending`.
+    /// The matrix state × trigger. A sweep starts as `Sending`.
     pub const fn on(self, trigger: SweepTrigger) -> Move<SweepState> {
         match (self, trigger) {
             (SweepState::Sending, SweepTrigger::Done) => Move::To(SweepState::Done),
             (SweepState::Sending, SweepTrigger::GivenUp) => Move::Alarming(SweepState::Failed),
-            // Done again after a reorganisation, or told of a second time.
+            // Executed again after a reorganisation, or reported twice.
             (SweepState::Done, SweepTrigger::Done) | (SweepState::Failed, SweepTrigger::GivenUp) => Move::Stays,
             (SweepState::Done, SweepTrigger::GivenUp) | (SweepState::Failed, SweepTrigger::Done) => Move::Person,
         }
     }
 }
 
-/// What can happen to a sweep.
+/// Trigger of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SweepTrigger {
-    /// Its transaction took effect, at the depth that counts.
+    /// Its transaction took effect, at the required depth.
     Done,
     /// Its intent was given up.
     GivenUp,
 }
 
 impl SweepTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [SweepTrigger; 2] = [SweepTrigger::Done, SweepTrigger::GivenUp];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             SweepTrigger::Done => "done, deep enough",
-            SweepTrigger::GivenUp => "its intent was given up",
+            SweepTrigger::GivenUp => "intent given up",
         }
     }
 }
 
-/// One sweep of one coin of one tenant. Of these there is at most one that is `Sending`.
+/// One sweep of one stablecoin of one tenant, of which at most one is `Sending`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
-    /// Its id.
+    /// Id of the sweep.
     pub id: SweepId,
-    /// Whose.
+    /// Tenant of the sweep.
     pub tenant: TenantId,
-    /// Which coin.
+    /// Stablecoin to sweep.
     pub coin: StableCoin,
-    /// How much of it, in minor units (10^-6).
+    /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Where it is.
+    /// Current state.
     pub state: SweepState,
-    /// When its state last changed.
+    /// Time of the last state change.
     pub state_at: Timestamp,
-    /// When it was begun.
+    /// Start time.
     pub began_at: Timestamp,
     /// The reservation controller → treasury.
     pub hold: TransferId,
-    /// The intent that does it.
+    /// Intent that executes it.
     pub intent: IntentId,
-    /// The transaction that did it.
+    /// Transaction that executed it.
     pub tx: Option<TxHash>,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 
-/// The accounts that say what there is to sweep of one coin.
+/// The accounts that determine the sweepable amount of a stablecoin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pools {
     /// `unswept`
@@ -122,7 +123,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// The accounts of a coin, as `account` finds them.
+    /// The accounts of a stablecoin, as `account` finds them.
     pub fn of(coin: StableCoin, account: impl Fn(&AccountCode) -> Account) -> Pools {
         Pools {
             unswept: account(&AccountCode::Unswept(coin)),
@@ -132,32 +133,33 @@ impl Pools {
         }
     }
 
-    /// What must stay with the controller, in minor units: the coins of orders under way, and of those whose pay-out came
-    /// back.
+    /// Minor units that must stay with the controller: the tokens of open orders, and of those
+    /// whose payout was returned.
     pub fn owed(&self) -> i64 {
         [&self.unswept, &self.treasury, &self.exchanged, &self.payout_suspense]
             .iter()
             .fold(0, |sum: i64, account| sum.saturating_add(account.balance().minor))
     }
 
-    /// What there is to sweep, in minor units; below zero where the controller is short of what is owed.
+    /// Sweepable amount in minor units; negative if the controller holds less than it owes.
     pub fn sweepable(&self) -> i64 {
         self.unswept.available().minor.saturating_sub(self.owed())
     }
 
-    /// How much the controller is short of what it owes; `None` = it has enough. It was swept before it was owed.
+    /// The controller's shortfall; `None` if it has enough. The missing tokens were swept before
+    /// they were owed.
     pub fn missing(&self) -> Option<Money> {
         let short = self.sweepable().checked_neg().filter(|short| *short > 0)?;
         Some(Money::new(short, self.unswept.code.currency()))
     }
 
-    /// Whether a sweep is under way: nothing else reserves what the controller holds.
+    /// Whether a sweep is in progress: only sweeps reserve the controller's tokens.
     pub const fn is_sweeping(&self) -> bool {
         self.unswept.debits_pending > 0
     }
 
-    /// When the next sweep is to begin. `waits` = it has a time already, which only a large amount brings forward. `None` =
-    /// that time stays, or there is nothing to sweep now.
+    /// Start of the next sweep. `waits` means that one is scheduled, which only a large amount
+    /// brings forward. `None` keeps that schedule, or means that there is nothing to sweep.
     pub fn next(&self, terms: SweepTerms, waits: bool, now: Timestamp) -> Option<Timestamp> {
         match self.sweepable() {
             _ if self.is_sweeping() => None,
@@ -168,8 +170,8 @@ impl Pools {
     }
 }
 
-/// The subject of the job that begins sweeps of a tenant's coin: computed, so that there is one. Shaped as a version 4
-/// UUID.
+/// Subject of the job that begins sweeps of a tenant's stablecoin: derived, so that there is only
+/// one. Has the form of a version 4 UUID.
 pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
     let word = vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
     let mut bytes = [0; 16];
@@ -177,8 +179,8 @@ pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
     uuid::Builder::from_random_bytes(bytes).into_uuid()
 }
 
-/// The bank has sent coins from its treasury back to its controller, for coins that are to be given back after they were
-/// swept.
+/// Books tokens that the bank sent from its treasury to its controller, to return tokens that were
+/// already swept.
 pub fn fund(tenant: TenantId, amount: Money, coin: StableCoin, cx: &mut Cx<'_>) -> Transfer {
     let id = cx.transfer_id();
     Transfer {
@@ -196,23 +198,23 @@ pub fn fund(tenant: TenantId, amount: Money, coin: StableCoin, cx: &mut Cx<'_>) 
     }
 }
 
-/// What a sweep is begun with.
+/// Parameters of a new sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSweep {
-    /// The id that it will have.
+    /// Id of the sweep.
     pub id: SweepId,
-    /// Whose.
+    /// Tenant of the sweep.
     pub tenant: TenantId,
-    /// Which coin.
+    /// Stablecoin to sweep.
     pub coin: StableCoin,
-    /// The coin's contract.
+    /// Token contract.
     pub token: Address,
-    /// What the controller holds on the chain, in minor units.
+    /// On-chain balance of the controller, in minor units.
     pub held: i64,
 }
 
-/// Begins a sweep of all that there is to sweep, unless one is under way. Where the chain has less than the books, what is
-/// owed stays there first.
+/// Begins a sweep of the whole sweepable amount, unless one is in progress. If the chain has less
+/// than the books, the owed amount stays first.
 pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, Intent, WalletEffects)> {
     let there = new.held.saturating_sub(pools.owed());
     let minor = pools.sweepable().min(there);
@@ -279,7 +281,7 @@ impl Sweep {
         Alert { kind, subject: lane(self.tenant, self.coin), what }
     }
 
-    /// The treasury has the coins, by `tx`.
+    /// The treasury received the tokens in `tx`.
     pub fn done(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.state.on(SweepTrigger::Done) {
@@ -300,7 +302,7 @@ impl Sweep {
         effects
     }
 
-    /// Its intent was given up, for this reason in the chain's words.
+    /// Its intent was given up; `why` is the chain's reason.
     pub fn given_up(&mut self, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.state.on(SweepTrigger::GivenUp) {
@@ -308,8 +310,8 @@ impl Sweep {
                 effects.transfers.push(self.end(state, cx));
                 let job = JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER);
                 effects.jobs.push((lane(self.tenant, self.coin), job));
-                // The same words each time: one open alert, however often it fails.
-                let what = format!("coins cannot be swept to the treasury: {why}");
+                // A constant text keeps one alert open, however often it fails.
+                let what = format!("sweep to the treasury failed, will retry: {why}");
                 effects.alerts.push(self.alert(AlertKind::Transaction, what));
             }
             Move::Stays | Move::Refused => {}

@@ -1,5 +1,5 @@
-//! Values for this crate's tests: the worked example of `decisions.md` from quote to return, and the books it is
-//! booked in. Never part of a build.
+//! Values for this crate's tests: the worked example of `decisions.md` from quote to return, and
+//! its books. Never part of a build.
 
 use std::collections::BTreeMap;
 
@@ -32,11 +32,11 @@ pub const QUOTE: QuoteId = QuoteId(Uuid::from_u128(0xa2));
 pub const PAYMENT: PaymentId = PaymentId(Uuid::from_u128(0xa3));
 pub const OTHER_PAYMENT: PaymentId = PaymentId(Uuid::from_u128(0xa4));
 pub const HOLD: TransferId = TransferId(Uuid::from_u128(0xa5));
-/// What the worked example debits, in 10^-6 USDT.
+/// Debit of the worked example, in 10^-6 USDT.
 pub const CHARGE_MINOR: i64 = 136_847_374;
 pub const RETURN_WINDOW: Span = Span::days(90);
 
-/// A wallet as it is asked for, its controller deployed.
+/// A new wallet whose controller is deployed.
 pub fn new_wallet(id: WalletId) -> Provision {
     Provision {
         id,
@@ -67,12 +67,12 @@ impl IdSource for Ids {
     }
 }
 
-/// An instant from RFC 3339.
+/// Parses an RFC 3339 instant.
 pub fn at(text: &str) -> Timestamp {
     Timestamp(text.parse::<jiff::Timestamp>().expect(text).as_microsecond())
 }
 
-/// A Monday morning; every quote here was made then.
+/// A Monday morning at which every quote here is made.
 pub fn monday() -> Timestamp {
     at("2026-11-23T10:00:00Z")
 }
@@ -119,7 +119,7 @@ pub fn quote() -> Quote {
     quote_of(pricing().offer(|_| 500_000).expect("an offer"))
 }
 
-/// An order that fits [`quote`].
+/// An order that matches [`quote`].
 pub fn order() -> Order {
     example::draft(Country::Pak, QUOTE, Currency::Aed, dec("37912.05"))
         .check(&BankDirectory::default(), &corridors(Vec::new()), date(2026, 11, 23))
@@ -127,12 +127,12 @@ pub fn order() -> Order {
 }
 
 pub fn submission(score: u8) -> Submission {
-    let evidence = (score > 0).then(|| "OFAC 1 SOMEBODY".to_owned());
+    let evidence = (score > 0).then(|| "OFAC 1 JOHN DOE".to_owned());
     let screened = Screened { score, evidence, list_version: "2026-11-23".to_owned(), stale: false };
     Submission { order: order(), screened, payment: PAYMENT, hold: HOLD }
 }
 
-/// An instant rail of Pakistan that takes anything at any hour; `AB08` and `TM01` let another rail be tried.
+/// An instant rail of Pakistan for any amount and hour; `AB08` and `TM01` permit another rail.
 pub fn rail(id: &str) -> RailConfig {
     RailConfig {
         id: RailId::new(id),
@@ -217,7 +217,7 @@ impl Books {
         self.0.values()
     }
 
-    /// Every account that is not at zero, `code: balance (available …)`, in the order of the codes' text.
+    /// Every account with a balance, `code: balance (available …)`, sorted by code.
     pub fn show(&self) -> Vec<String> {
         let used = self.0.values().filter(|account| account.balance().minor != 0 || account.debits_pending != 0);
         let mut lines: Vec<String> = used
@@ -231,7 +231,7 @@ impl Books {
     }
 }
 
-/// A payment of the worked example under way.
+/// A payment of the worked example in progress.
 pub struct Case {
     pub payment: Payment,
     pub attempt: Attempt,
@@ -240,7 +240,7 @@ pub struct Case {
     pub ids: Ids,
 }
 
-/// A payment just accepted, and what accepting it wrote; `score` is what screening found.
+/// A newly accepted payment with the effects of its acceptance; `score` is the screening score.
 pub fn accepted(score: u8) -> (Payment, Effects, Quote) {
     let mut quote = quote();
     let prefund = Books::with_prefund(StableCoin::Usdt, 1_000_000_000).prefund();
@@ -275,7 +275,7 @@ impl Case {
         Case { payment, attempt, rail, now: monday(), ids }
     }
 
-    /// The rail has said all this already.
+    /// The rail has already reported these statuses.
     pub fn after(statuses: &[RailStatus]) -> Case {
         let mut case = Case::sending();
         for status in statuses {
@@ -289,13 +289,13 @@ impl Case {
         report::apply(&mut self.payment, &mut self.attempt, said, Some(&self.rail), RETURN_WINDOW, &mut cx)
     }
 
-    /// An inquiry, number `tries` from 0, brings nothing.
+    /// Inquiry number `tries`, from 0, without news.
     pub fn ask_in_vain(&mut self, tries: i32) -> Effects {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         report::still_unclear(&mut self.payment, &mut self.attempt, &self.rail, tries, &mut cx)
     }
 
-    /// Something else happens to it.
+    /// Runs another action on it.
     pub fn run<T>(&mut self, action: impl FnOnce(&mut Payment, &mut Attempt, &mut Cx<'_>) -> T) -> T {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         action(&mut self.payment, &mut self.attempt, &mut cx)

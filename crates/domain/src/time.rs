@@ -1,4 +1,4 @@
-//! Instants and spans. The clock itself is a port: nobody in this crate asks what time it is.
+//! Instants and spans. The clock is a port: no code in this crate reads the time.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -34,7 +34,7 @@ impl Span {
         Span::hours(count * 24)
     }
 
-    /// The same for whoever waits by the machine's clock; no time at all where it is negative.
+    /// The span for the system's timers; zero if negative.
     pub fn to_duration(self) -> Duration {
         Duration::from_micros(self.0.max(0).unsigned_abs())
     }
@@ -61,7 +61,7 @@ impl Sub for Timestamp {
     }
 }
 
-/// Days from 1970-01-01 to 0000-01-01 and to 9999-12-31: the years of four digits.
+/// Days from 1970-01-01 to 0000-01-01 and to 9999-12-31: the years with four digits.
 const YEAR_0: i64 = -719_528;
 const YEAR_9999_END: i64 = 2_932_896;
 
@@ -71,7 +71,7 @@ impl Timestamp {
         self.0.div_euclid(1_000_000)
     }
 
-    /// The instant cut to whole milliseconds, the precision of the interfaces.
+    /// The instant truncated to whole milliseconds, the precision of the APIs.
     pub const fn to_millis(self) -> Timestamp {
         Timestamp(self.0.div_euclid(1_000) * 1_000)
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_waits_for_a_negative_span() {
+    fn a_negative_span_does_not_wait() {
         assert_eq!(Span::millis(3).to_duration(), Duration::from_millis(3));
         assert_eq!(Span(-1).to_duration(), Duration::ZERO);
     }

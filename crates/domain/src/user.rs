@@ -1,34 +1,34 @@
-//! People who sign in to the operator console: what they may do, and about whose affairs.
+//! Users of the operator console: their roles and their scope.
 
 use std::collections::BTreeSet;
 
 use crate::ids::{TenantId, UserId};
 
-/// What somebody may do in the operator console (`experience.md`, "Operator console"). A person may have several.
+/// Role in the operator console (`experience.md`, "Operator console"). A user may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Looks at payments, wallets and webhooks.
+    /// Reads payments, wallets and webhooks.
     Viewer,
-    /// Sends webhooks again, cancels requests, tries things in a sandbox; proposes what two people decide.
+    /// Replays webhooks, cancels requests, uses sandbox tools; proposes four-eyes actions.
     Operator,
-    /// Is the second pair of eyes.
+    /// Approves four-eyes actions.
     Approver,
     /// Decides reviews; blocks wallets.
     Compliance,
-    /// Looks after rates, margins, the ledger and what rails owe.
+    /// Manages rates, margins, the ledger and rail balances.
     Treasury,
-    /// Looks after users, keys and receivers of webhooks.
+    /// Manages users, keys and webhook endpoints.
     Admin,
-    /// Looks at everything, the audit log too, and changes nothing.
+    /// Reads everything including the audit log, and changes nothing.
     Auditor,
 }
 
 impl Role {
-    /// Every role.
+    /// All roles.
     pub const ALL: [Role; 7] =
         [Role::Viewer, Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Admin, Role::Auditor];
 
-    /// The role as it is stored and written on the command line.
+    /// Stored and command-line name of the role.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Viewer => "viewer",
@@ -41,23 +41,23 @@ impl Role {
         }
     }
 
-    /// Reads [`Role::name`].
+    /// Parses [`Role::name`].
     pub fn parse(text: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == text)
     }
 }
 
-/// About whose affairs.
+/// Tenants that a user may act for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Of every tenant, and of the installation itself.
+    /// All tenants, and the installation itself.
     All,
-    /// Of one tenant.
+    /// One tenant.
     Tenant(TenantId),
 }
 
 impl Scope {
-    /// Whether the affairs of `tenant` are among them.
+    /// Whether it includes `tenant`.
     pub fn covers(self, tenant: TenantId) -> bool {
         match self {
             Scope::All => true,
@@ -65,7 +65,7 @@ impl Scope {
         }
     }
 
-    /// Whether everything of `other` is among them.
+    /// Whether it includes all of `other`.
     pub fn covers_all_of(self, other: Scope) -> bool {
         match other {
             Scope::All => self == Scope::All,
@@ -74,33 +74,33 @@ impl Scope {
     }
 }
 
-/// A person as pages know him.
+/// A user as pages know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// Who.
+    /// Id of the user.
     pub id: UserId,
-    /// The name that he signs in with, unique and in lower case.
+    /// Login name, unique and in lower case.
     pub login: String,
-    /// What he may do.
+    /// Roles of the user.
     pub roles: BTreeSet<Role>,
-    /// About whose affairs.
+    /// Scope of the user.
     pub scope: Scope,
 }
 
 impl User {
-    /// Whether the person has one of `roles`.
+    /// Whether the user has one of `roles`.
     pub fn has_any(&self, roles: &[Role]) -> bool {
         roles.iter().any(|role| self.roles.contains(role))
     }
 }
 
-/// Longest login name.
+/// Maximum length of a login name.
 pub const LOGIN_MAX_CHARS: usize = 64;
 
-/// A login name in the form that it is kept in: trimmed and in lower case; `None` where it is none.
+/// Normalises a login name: trimmed and in lower case; `None` if it is invalid.
 ///
-/// Only characters that look like nothing else are taken, so that two names are two people's: `a-z`, digits and
-/// `. _ - @ +`, the first of them a letter or a digit.
+/// Only unambiguous characters are accepted, so that different names look different: `a-z`, digits
+/// and `. _ - @ +`, starting with a letter or a digit.
 pub fn login_name(text: &str) -> Option<String> {
     let name = text.trim().to_ascii_lowercase();
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_read_back_by_name() {
+    fn role_names_round_trip() {
         for role in Role::ALL {
             assert_eq!(Role::parse(role.name()), Some(role));
         }

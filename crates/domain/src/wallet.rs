@@ -1,7 +1,9 @@
-//! A customer's wallet: provisioned once, blocked and unblocked, blacklisted at a regulator's word.
+//! A customer's wallet: provisioned once, blocked and unblocked, blacklisted by a regulator's
+//! order.
 //!
-//! Its address is a vault of the tenant's controller (see `chain::vault`), computed before anything is deployed. What
-//! a state means for money is decided where the money is (`deposit`, `exchange`): nothing here moves any.
+//! Its address is a vault of the tenant's controller (see `chain::vault`), computed before
+//! deployment. `deposit` and `exchange` decide what a state means for their money: no money moves
+//! here.
 
 use jiff::civil::Date;
 
@@ -22,22 +24,22 @@ pub use states::{WalletStep, WalletTrigger};
 /// `status` of the specification's wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WalletState {
-    /// The tenant's controller is not on the chain yet.
+    /// The tenant's controller is not deployed yet.
     Pending,
     /// In use.
     Active,
-    /// Frozen for a time.
+    /// Frozen temporarily.
     Blocked,
-    /// Frozen for good.
+    /// Frozen permanently.
     Blacklisted,
 }
 
 impl WalletState {
-    /// Every state.
+    /// All states.
     pub const ALL: [WalletState; 4] =
         [WalletState::Pending, WalletState::Active, WalletState::Blocked, WalletState::Blacklisted];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             WalletState::Pending => "PENDING",
@@ -47,28 +49,28 @@ impl WalletState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<WalletState> {
         WalletState::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether money in it or on its way to it stays where it is.
+    /// Whether money in it or on its way to it is frozen.
     pub const fn is_frozen(self) -> bool {
         matches!(self, WalletState::Blocked | WalletState::Blacklisted)
     }
 }
 
-/// Most characters of the bank's own id of a customer.
+/// Maximum characters of the bank's customer id.
 pub const CUSTOMER_ID_MAX_CHARS: usize = 128;
 
-/// Reads the bank's own id of a customer: 1 to 128 characters without control characters, blanks around it left out.
+/// Validates the bank's customer id: 1 to 128 characters without control characters, trimmed.
 pub fn customer_id(text: &str) -> Option<String> {
     let id = text.trim();
     let fits = (1..=CUSTOMER_ID_MAX_CHARS).contains(&id.chars().count()) && !id.chars().any(char::is_control);
     fits.then(|| id.to_owned())
 }
 
-/// How well the bank knows the customer. The order is that of the levels.
+/// KYC level of a customer, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KycLevel {
     /// Name, date of birth, e-mail.
@@ -80,10 +82,10 @@ pub enum KycLevel {
 }
 
 impl KycLevel {
-    /// Every level.
+    /// All levels.
     pub const ALL: [KycLevel; 3] = [KycLevel::Basic, KycLevel::Enhanced, KycLevel::Comprehensive];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             KycLevel::Basic => "BASIC",
@@ -92,13 +94,13 @@ impl KycLevel {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<KycLevel> {
         KycLevel::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 
-/// Why a wallet is blocked.
+/// Reason of a wallet block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockReason {
     /// `NON_TRUSTED_TRANSFER`
@@ -114,7 +116,7 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    /// Every reason.
+    /// All reasons.
     pub const ALL: [BlockReason; 5] = [
         BlockReason::NonTrustedTransfer,
         BlockReason::SuspiciousActivity,
@@ -123,7 +125,7 @@ impl BlockReason {
         BlockReason::PendingInvestigation,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             BlockReason::NonTrustedTransfer => "NON_TRUSTED_TRANSFER",
@@ -134,13 +136,13 @@ impl BlockReason {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<BlockReason> {
         BlockReason::ALL.into_iter().find(|reason| reason.name() == name)
     }
 }
 
-/// Who blocked a wallet (`decisions.md`, "triggered_by").
+/// Origin of a wallet block (`decisions.md`, "triggered_by").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TriggeredBy {
     /// The risk system.
@@ -153,7 +155,7 @@ impl TriggeredBy {
     /// Both.
     pub const ALL: [TriggeredBy; 2] = [TriggeredBy::Automatic, TriggeredBy::Manual];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             TriggeredBy::Automatic => "AUTOMATIC",
@@ -161,94 +163,94 @@ impl TriggeredBy {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<TriggeredBy> {
         TriggeredBy::ALL.into_iter().find(|who| who.name() == name)
     }
 }
 
-/// A block that is in force, or was when the wallet was blacklisted.
+/// A block in force, or in force when the wallet was blacklisted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Why.
+    /// Reason code.
     pub reason: BlockReason,
-    /// Why, in the bank's or our own words.
+    /// The bank's or our own explanation.
     pub details: String,
     /// `blocked_at`
     pub at: Timestamp,
-    /// When it ends by itself; `None` = never.
+    /// End of the block; `None` means no automatic end.
     pub auto_unblock_at: Option<Timestamp>,
-    /// Who blocked it.
+    /// Origin of the block.
     pub triggered_by: TriggeredBy,
 }
 
-/// A regulator's order to freeze a wallet for good.
+/// A regulator's order to freeze a wallet permanently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blacklisting {
     /// `regulatory_authority`
     pub authority: String,
-    /// `regulatory_reference_number`: an order is known by it.
+    /// `regulatory_reference_number`: identifies the order.
     pub reference: String,
     /// `reason`
     pub reason: String,
     /// The day (UTC) from which the wallet is BLACKLISTED.
     pub effective_date: Date,
-    /// When the bank passed the order on.
+    /// Time at which the bank submitted the order.
     pub ordered_at: Timestamp,
-    /// When the wallet became BLACKLISTED; `None` = the day has not come.
+    /// Time at which the wallet became BLACKLISTED; `None` before the effective date.
     pub at: Option<Timestamp>,
 }
 
 /// A wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wallet {
-    /// Its id.
+    /// Id of the wallet.
     pub id: WalletId,
-    /// Whose customer's.
+    /// Tenant of the customer.
     pub tenant: TenantId,
-    /// The bank's own id of the customer.
+    /// The bank's customer id.
     pub customer_id: String,
-    /// Where the customer gets mail.
+    /// The customer's e-mail address.
     pub email: String,
-    /// The customer's telephone, E.164.
+    /// The customer's telephone number, E.164.
     pub phone: String,
-    /// The API's name of the chain.
+    /// Name of the chain in the API.
     pub blockchain: String,
-    /// Where it is on the chain. Never shown to senders.
+    /// On-chain address. Never shown to senders.
     pub address: Address,
-    /// The controller that the address was derived from.
+    /// Controller that the address is derived from.
     pub controller: Address,
-    /// The implementation that the address was derived from.
+    /// Implementation that the address is derived from.
     pub implementation: Address,
-    /// Version of the contracts' code.
+    /// Version of the contract code.
     pub code_version: u32,
-    /// How well the bank knows the customer.
+    /// KYC level of the customer.
     pub kyc_level: KycLevel,
-    /// Where it is.
+    /// Current state.
     pub state: WalletState,
     /// `created_at`
     pub created_at: Timestamp,
     /// `last_activity_at`
     pub last_activity_at: Timestamp,
-    /// When it was last unblocked.
+    /// Time of the last unblock.
     pub unblocked_at: Option<Timestamp>,
-    /// `unblock_reason`: why the bank unblocked it then, if it said so.
+    /// `unblock_reason`: the bank's reason for it, if given.
     pub unblock_reason: Option<String>,
-    /// The newest block; in force while BLOCKED.
+    /// Newest block; in force while BLOCKED.
     pub block: Option<Block>,
-    /// The order to blacklist it.
+    /// The blacklist order.
     pub blacklisting: Option<Blacklisting>,
-    /// Whether USDC's contract has its address on the blacklist, as last seen on the chain.
+    /// Whether the USDC contract has blacklisted its address, as last seen on the chain.
     pub chain_blacklisted: bool,
-    /// Whether the controller has it frozen, as the newest intent that is over left it.
+    /// Whether the controller has frozen it, according to the newest final intent.
     pub frozen_on_chain: bool,
-    /// The intent under way that freezes or unfreezes it.
+    /// Pending intent that freezes or unfreezes it.
     pub freeze: Option<IntentId>,
-    /// Whether its orders, requests and held deposits have yet to be brought in line with its newest state.
+    /// Whether its orders, requests and held deposits still have to follow its newest state.
     pub follow_up: bool,
-    /// How many events it has written: the version of its newest one.
+    /// Number of events so far: the version of the newest one.
     pub events: i64,
-    /// Rises by one with every change of the row.
+    /// Row version, increased by one with every change.
     pub version: i64,
 }
 

@@ -1,4 +1,5 @@
-//! What one decision of the wallet service writes beside the things that it changed. One commit or nothing.
+//! Everything that one decision of the wallet service writes apart from the changed records.
+//! Committed together or not at all.
 
 use uuid::Uuid;
 
@@ -7,44 +8,44 @@ use crate::ledger::Transfer;
 use crate::payment::JobChange;
 use crate::wallet_event::{NewWalletEvent, OptionalEvent};
 
-/// What an alert is about.
+/// Kind of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AlertKind {
-    /// A webhook was given up.
+    /// A webhook delivery was given up.
     DeliveryDead,
-    /// A receiver answered 410: it gets nothing more.
+    /// An endpoint answered 410: its deliveries are disabled.
     ReceiverGone,
     /// A block deeper than the policy's depth was reorganised away with money in it.
     DeepReorg,
-    /// A token moves nothing, has other code, or has an address of ours on its blacklist.
+    /// A token is paused, has changed code, or has blacklisted one of our addresses.
     TokenChanged,
-    /// A token that is not supported was paid to a watched address.
+    /// An unsupported token was paid to a watched address.
     UnsupportedAsset,
-    /// Money came straight to a wallet's address.
+    /// A payment went directly to a wallet's address.
     DirectDeposit,
-    /// Money that is too little to be judged came from, or in the name of, a listed party.
+    /// Dust was paid by, or in the name of, a listed party.
     ListedDust,
-    /// A transaction of ours failed, or is stuck at the highest fee.
+    /// One of our transactions failed, or is stuck at the highest fee.
     Transaction,
-    /// A signer has little left to pay for gas.
+    /// A signer's gas balance is low.
     LowGas,
-    /// Two nodes, or the chain and the ledger, do not agree.
+    /// Two nodes, or the chain and the ledger, disagree.
     ChainMismatch,
-    /// A node of the chain cannot serve, lags, or claims what cannot be believed.
+    /// A node cannot serve, lags, or reports implausible data.
     ChainNode,
-    /// The rail returned a pay-out after the order was SETTLED, or what it says contradicts the order; or an order is
-    /// withheld because of its account holder's name.
+    /// The rail returned a payout after the order was SETTLED, or its report contradicts the order;
+    /// or an order is withheld because of its account holder's name.
     Payout,
-    /// A regulator's order that the token's issuer has to carry out.
+    /// A regulator's order that the token's issuer has to execute.
     BlacklistByIssuer,
-    /// What a rail reports of a payment contradicts what is known, or is about no payment of ours.
+    /// A rail's report contradicts a payment's state, or matches no payment.
     Discrepancy,
-    /// A bank's statement and the ledger do not agree.
+    /// A bank statement and the ledger disagree.
     RailMismatch,
 }
 
 impl AlertKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [AlertKind; 15] = [
         AlertKind::DeliveryDead,
         AlertKind::ReceiverGone,
@@ -63,7 +64,7 @@ impl AlertKind {
         AlertKind::RailMismatch,
     ];
 
-    /// The name in the store.
+    /// Name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             AlertKind::DeliveryDead => "delivery_dead",
@@ -84,25 +85,26 @@ impl AlertKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<AlertKind> {
         AlertKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Something that a person has to look at.
+/// An alert for an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// What kind of thing.
+    /// Kind of the alert.
     pub kind: AlertKind,
-    /// The deposit, order, wallet, event … that it is about.
+    /// Subject: a deposit, order, wallet, event …
     pub subject: Uuid,
-    /// What happened; no personal data.
+    /// Description without personal data.
     pub what: String,
 }
 
 impl Alert {
-    /// What people name it by. Computed: the same words about the same thing are one alert. Shaped as a version 4 UUID.
+    /// Id of the alert. Derived: the same description of the same subject is one alert. Has the
+    /// form of a version 4 UUID.
     pub fn id(&self) -> Uuid {
         let (kind, what) = (self.kind.name().as_bytes(), self.what.as_bytes());
         let word = vault::hash(&[b"corridor.alert", self.subject.as_bytes(), kind, what]);
@@ -112,23 +114,23 @@ impl Alert {
     }
 }
 
-/// All that one decision writes beside the things that it changed.
+/// Everything that one decision writes apart from the changed records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalletEffects {
-    /// Balanced transfers, in the order in which they are booked.
+    /// Balanced transfers, in booking order.
     pub transfers: Vec<Transfer>,
     /// Events in order.
     pub events: Vec<NewWalletEvent>,
-    /// Events for endpoints that subscribe to them, after all of `events`.
+    /// Events that need a subscription, after all of `events`.
     pub optional: Vec<OptionalEvent>,
-    /// What becomes of jobs, by their subjects.
+    /// Changes of jobs, by subject.
     pub jobs: Vec<(Uuid, JobChange)>,
-    /// What a person has to look at.
+    /// Alerts to raise.
     pub alerts: Vec<Alert>,
 }
 
 impl WalletEffects {
-    /// Adds all that `other` writes, behind what is here.
+    /// Appends everything that `other` writes.
     pub fn merge(&mut self, other: WalletEffects) {
         self.transfers.extend(other.transfers);
         self.events.extend(other.events);

@@ -1,8 +1,8 @@
-//! Events of the wallet service: what webhooks and `GET /v1/sdk/events` tell the bank, each with the data of the
+//! Events of the wallet service for webhooks and `GET /v1/sdk/events`, each with the data of the
 //! specification's table.
 //!
-//! Each belongs to one aggregate (payment request, order or wallet), whose events are numbered from 1 without gaps and
-//! are delivered in that order. Nothing here writes JSON.
+//! Each belongs to one aggregate (payment request, order or wallet), whose events are numbered from
+//! 1 without gaps and delivered in that order. Nothing here writes JSON.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -50,7 +50,7 @@ pub enum WalletEventKind {
 }
 
 impl WalletEventKind {
-    /// Every kind: those of the specification in its order, then the additions.
+    /// All kinds: those of the specification in its order, then the additions.
     pub const ALL: [WalletEventKind; 11] = [
         WalletEventKind::PaymentReceived,
         WalletEventKind::RiskCheckComplete,
@@ -65,7 +65,7 @@ impl WalletEventKind {
         WalletEventKind::WalletBlacklisted,
     ];
 
-    /// Those of the specification, which every endpoint gets.
+    /// Events of the specification, which every endpoint receives.
     pub const SPECIFIED: [WalletEventKind; 6] = [
         WalletEventKind::PaymentReceived,
         WalletEventKind::RiskCheckComplete,
@@ -75,7 +75,7 @@ impl WalletEventKind {
         WalletEventKind::TransactionFailed,
     ];
 
-    /// The additions to the specification: an endpoint gets them once it subscribes to them.
+    /// Additions to the specification, which need a subscription.
     pub const OPTIONAL: [WalletEventKind; 5] = [
         WalletEventKind::OrderFailed,
         WalletEventKind::OrderCancelled,
@@ -84,7 +84,7 @@ impl WalletEventKind {
         WalletEventKind::WalletBlacklisted,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             WalletEventKind::PaymentReceived => "payment.received",
@@ -101,7 +101,7 @@ impl WalletEventKind {
         }
     }
 
-    /// The last segment of the receiver's path.
+    /// The last segment of the endpoint's path.
     pub const fn segment(self) -> &'static str {
         match self {
             WalletEventKind::PaymentReceived => "payment-received",
@@ -118,31 +118,31 @@ impl WalletEventKind {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<WalletEventKind> {
         WalletEventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether an endpoint gets it only once it subscribes to it.
+    /// Whether it needs a subscription.
     pub fn is_optional(self) -> bool {
         WalletEventKind::OPTIONAL.contains(&self)
     }
 }
 
-/// The optional events that an endpoint subscribes to. Those of the specification it gets in any case.
+/// The optional events that an endpoint subscribes to, in addition to those of the specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subscriptions(BTreeSet<WalletEventKind>);
 
 impl Subscriptions {
-    /// What stands for all optional events.
+    /// Text for all optional events.
     pub const EVERYTHING: &'static str = "all";
-    /// What stands for none of them.
+    /// Text for no optional events.
     pub const NOTHING: &'static str = "none";
 
-    /// Reads names between commas, or `all`, or `none`. Empty text is none.
+    /// Parses comma-separated names, `all` or `none`. Empty text means none.
     ///
     /// # Errors
-    /// The name that is no optional event's.
+    /// The name that is not an optional event.
     pub fn parse(text: &str) -> Result<Subscriptions, String> {
         let text = text.trim();
         match text {
@@ -157,12 +157,12 @@ impl Subscriptions {
         kinds.collect()
     }
 
-    /// Whether an event of this kind is wanted.
+    /// Whether an event of this kind is delivered.
     pub fn wants(&self, kind: WalletEventKind) -> bool {
         !kind.is_optional() || self.0.contains(&kind)
     }
 
-    /// The optional events that are wanted, in the order of [`WalletEventKind::OPTIONAL`].
+    /// The subscribed optional events, in the order of [`WalletEventKind::OPTIONAL`].
     pub fn kinds(&self) -> impl Iterator<Item = WalletEventKind> + '_ {
         self.0.iter().copied()
     }
@@ -201,7 +201,7 @@ pub enum FailureReason {
 }
 
 impl FailureReason {
-    /// Every reason.
+    /// All reasons.
     pub const ALL: [FailureReason; 7] = [
         FailureReason::OnChainRevert,
         FailureReason::TransactionDropped,
@@ -212,7 +212,7 @@ impl FailureReason {
         FailureReason::Timeout,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             FailureReason::OnChainRevert => "ON_CHAIN_REVERT",
@@ -225,20 +225,21 @@ impl FailureReason {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<FailureReason> {
         FailureReason::ALL.into_iter().find(|reason| reason.name() == name)
     }
 }
 
-/// What an event is about; its aggregate's id alone tells aggregates apart. The last two are the payment service's.
+/// Subject of an event; ids are unique across aggregates. The last two belong to the payment
+/// service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aggregate {
     /// A payment request, with its deposits.
     Request(PaymentRequestId),
     /// An exchange order.
     Order(ExchangeId),
-    /// A wallet, with what came straight to its address.
+    /// A wallet, with direct payments to its address.
     Wallet(WalletId),
     /// A payment of the payment service.
     Payment(PaymentId),
@@ -247,7 +248,7 @@ pub enum Aggregate {
 }
 
 impl Aggregate {
-    /// Its id.
+    /// Id of the aggregate.
     pub const fn id(self) -> Uuid {
         match self {
             Aggregate::Request(id) => id.0,
@@ -258,7 +259,7 @@ impl Aggregate {
         }
     }
 
-    /// What it is, for the store.
+    /// Stored name of the kind.
     pub const fn kind(self) -> &'static str {
         match self {
             Aggregate::Request(_) => "request",
@@ -269,7 +270,7 @@ impl Aggregate {
         }
     }
 
-    /// Reads what [`Aggregate::kind`] and [`Aggregate::id`] say.
+    /// Parses [`Aggregate::kind`] and [`Aggregate::id`].
     pub fn parse(kind: &str, id: Uuid) -> Option<Aggregate> {
         Some(match kind {
             "request" => Aggregate::Request(PaymentRequestId(id)),
@@ -281,13 +282,13 @@ impl Aggregate {
         })
     }
 
-    /// Whether its events are the payment service's.
+    /// Whether it belongs to the payment service.
     pub const fn is_of_payments(self) -> bool {
         matches!(self, Aggregate::Payment(_) | Aggregate::Quote(_))
     }
 
-    /// The id of its event number `version`. Computed, so that the event behind a delivered one needs no search.
-    /// Shaped as a version 4 UUID.
+    /// Id of its event number `version`. Derived, so that the event after a delivered one needs no
+    /// search. Has the form of a version 4 UUID.
     pub fn event_id(self, tenant: TenantId, version: i64) -> EventId {
         let word = vault::hash(&[b"corridor.event", tenant.0.as_bytes(), self.id().as_bytes(), &version.to_be_bytes()]);
         let mut bytes = [0; 16];
@@ -296,39 +297,39 @@ impl Aggregate {
     }
 }
 
-/// What nearly every event's data begin with.
+/// Common first fields of nearly all events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// `payment_request_id`; `None` for what came straight to a wallet's address.
+    /// `payment_request_id`; `None` for direct payments to a wallet's address.
     pub request: Option<PaymentRequestId>,
     /// `wallet_id`
     pub wallet: WalletId,
     /// `customer_id`
     pub customer: String,
-    /// The deposit that it is about: `transaction_id`, `tx_hash`. `None` of an event that an older version wrote, and of
-    /// a token that is no deposit.
+    /// The deposit: `transaction_id`, `tx_hash`. `None` for events of older versions, and for
+    /// tokens that are not deposits.
     pub deposit: Option<AboutDeposit>,
 }
 
-/// The deposit that an event is about.
+/// The deposit of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboutDeposit {
     /// `transaction_id`
     pub id: DepositId,
-    /// `tx_hash`: the transaction that the sender paid with.
+    /// `tx_hash`: the sender's transaction.
     pub tx: TxHash,
 }
 
-/// An event's data.
+/// Data of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalletEvent {
     /// Funds arrived in the escrow for a payment request.
     PaymentReceived {
-        /// About what.
+        /// Common fields.
         about: About,
-        /// `amount`, `currency`: minor units of the coin.
+        /// `amount`, `currency`: minor units of the stablecoin.
         minor: i64,
-        /// Which coin.
+        /// Stablecoin of the amount.
         coin: StableCoin,
         /// `blockchain`
         blockchain: String,
@@ -345,7 +346,7 @@ pub enum WalletEvent {
     },
     /// The risk assessment ended.
     RiskCheckComplete {
-        /// About what.
+        /// Common fields.
         about: About,
         /// `risk_check_result`
         result: RiskResult,
@@ -362,11 +363,11 @@ pub enum WalletEvent {
     },
     /// Funds moved from escrow to the recipient's wallet.
     TransferComplete {
-        /// About what.
+        /// Common fields.
         about: About,
-        /// `amount`, `currency`: minor units of the coin.
+        /// `amount`, `currency`: minor units of the stablecoin.
         minor: i64,
-        /// Which coin.
+        /// Stablecoin of the amount.
         coin: StableCoin,
         /// `transfer_tx_hash`
         tx: TxHash,
@@ -381,9 +382,9 @@ pub enum WalletEvent {
         wallet: WalletId,
         /// `customer_id`
         customer: String,
-        /// `from_amount`, `from_currency`: minor units of the coin.
+        /// `from_amount`, `from_currency`: minor units of the stablecoin.
         minor: i64,
-        /// Which coin.
+        /// Stablecoin of the amount.
         coin: StableCoin,
         /// `to_amount`, `to_currency`
         paid: Money,
@@ -391,7 +392,7 @@ pub enum WalletEvent {
         rate: Decimal,
         /// `settlement_reference`
         reference: String,
-        /// `bank_account.iban`, whole
+        /// `bank_account.iban`, complete
         iban: Option<String>,
         /// `bank_account.account_holder_name`
         holder: String,
@@ -414,12 +415,12 @@ pub enum WalletEvent {
         auto_unblock_at: Option<Timestamp>,
         /// `triggered_by`
         triggered_by: TriggeredBy,
-        /// The deposit that caused it, if one did: `transaction_id`, `tx_hash`.
+        /// The deposit that caused it, if any: `transaction_id`, `tx_hash`.
         deposit: Option<AboutDeposit>,
     },
     /// An incoming transaction failed or was rejected.
     TransactionFailed {
-        /// About what.
+        /// Common fields.
         about: About,
         /// `failure_reason`
         reason: FailureReason,
@@ -428,7 +429,7 @@ pub enum WalletEvent {
         /// `failed_at`
         at: Timestamp,
     },
-    /// An exchange order was not settled, or was called off; the coins are in the wallet.
+    /// An exchange order was cancelled or not settled; the tokens are in the wallet.
     OrderEnded {
         /// `order_id`
         order: ExchangeId,
@@ -436,11 +437,11 @@ pub enum WalletEvent {
         wallet: WalletId,
         /// `customer_id`
         customer: String,
-        /// `from_amount`, `from_currency`: minor units of the coin.
+        /// `from_amount`, `from_currency`: minor units of the stablecoin.
         minor: i64,
-        /// Which coin.
+        /// Stablecoin of the amount.
         coin: StableCoin,
-        /// Whether it was called off (`CANCELLED`) or failed (`FAILED`).
+        /// Whether it was cancelled (`CANCELLED`) or failed (`FAILED`).
         cancelled: bool,
         /// `failure_reason`, `error_message`
         reason: OrderFailure,
@@ -449,14 +450,14 @@ pub enum WalletEvent {
     },
     /// A payment request expired.
     RequestExpired {
-        /// About what.
+        /// Common fields.
         about: About,
         /// `expires_at`
         expires_at: Timestamp,
-        /// `expired_at`: when that was found.
+        /// `expired_at`: time of detection.
         at: Timestamp,
     },
-    /// The wallet was unblocked, or its block ran out.
+    /// The wallet was unblocked, or its block ended.
     WalletUnblocked {
         /// `wallet_id`
         wallet: WalletId,
@@ -469,7 +470,7 @@ pub enum WalletEvent {
         /// `triggered_by`
         triggered_by: TriggeredBy,
     },
-    /// A regulator's order was passed on, or took effect.
+    /// A regulator's order was submitted, or took effect.
     WalletBlacklisted {
         /// `wallet_id`
         wallet: WalletId,
@@ -481,13 +482,13 @@ pub enum WalletEvent {
         reference: String,
         /// `effective_date`
         effective_date: Date,
-        /// `blacklisted_at`; `None` = the day has not come, the wallet is BLOCKED until then.
+        /// `blacklisted_at`; `None` before the effective date, while the wallet is BLOCKED.
         at: Option<Timestamp>,
     },
 }
 
 impl WalletEvent {
-    /// Which kind it is.
+    /// Kind of the event.
     pub const fn kind(&self) -> WalletEventKind {
         match self {
             WalletEvent::PaymentReceived { .. } => WalletEventKind::PaymentReceived,
@@ -505,24 +506,24 @@ impl WalletEvent {
     }
 }
 
-/// An optional event: it is added to the log where the tenant's endpoint subscribes to its kind, as the newest of its
-/// aggregate.
+/// An optional event: added to the log as the newest of its aggregate if the tenant's endpoint
+/// subscribes to its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionalEvent {
-    /// What it belongs to.
+    /// Aggregate of the event.
     pub aggregate: Aggregate,
-    /// What happened.
+    /// Data of the event.
     pub event: WalletEvent,
 }
 
-/// An event to be added to the tenant's log.
+/// An event to add to the tenant's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewWalletEvent {
-    /// What it belongs to.
+    /// Aggregate of the event.
     pub aggregate: Aggregate,
-    /// Its number among the aggregate's events, from 1 without gaps.
+    /// Number within the aggregate, from 1 without gaps.
     pub version: i64,
-    /// What happened.
+    /// Data of the event.
     pub event: WalletEvent,
 }
 
@@ -531,17 +532,17 @@ pub struct NewWalletEvent {
 pub struct WalletEventEntry {
     /// `event_id`: [`Aggregate::event_id`].
     pub id: EventId,
-    /// Whose log.
+    /// Tenant of the log.
     pub tenant: TenantId,
-    /// Its place in the log, from 1.
+    /// Position in the log, from 1.
     pub seq: i64,
-    /// What it belongs to.
+    /// Aggregate of the event.
     pub aggregate: Aggregate,
-    /// Its number among the aggregate's events.
+    /// Number within the aggregate.
     pub version: i64,
-    /// When: the envelope's `timestamp`.
+    /// Time: the envelope's `timestamp`.
     pub at: Timestamp,
-    /// What happened.
+    /// Data of the event.
     pub event: WalletEvent,
 }
 

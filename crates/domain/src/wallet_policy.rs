@@ -1,64 +1,66 @@
-//! What a bank and the operator have agreed about the wallet service.
+//! A tenant's agreement with the operator about the wallet service.
 
 use std::collections::BTreeMap;
 
 use crate::time::Span;
 use crate::wallet::KycLevel;
 
-/// How much a customer of one KYC level may receive. Minor units (10^-6) of either coin.
+/// Receiving limits of customers of one KYC level. Minor units (10^-6) of either stablecoin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KycLimit {
-    /// At once.
+    /// Per deposit.
     pub single: i64,
-    /// In 30 days.
+    /// Within 30 days.
     pub month: i64,
 }
 
-/// How much and how often a wallet may receive in 24 hours without a person's look.
+/// A wallet's receipts within 24 hours that need no review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VelocityLimit {
-    /// Deposits.
+    /// Number of deposits.
     pub count: u32,
-    /// Minor units (10^-6) of either coin.
+    /// Minor units (10^-6) of either stablecoin.
     pub minor: i64,
 }
 
-/// A tenant's policy for wallets. Amounts are minor units (10^-6) of either coin: a coin is worth a dollar here.
+/// A tenant's policy for wallets. Amounts are minor units (10^-6) of either stablecoin, valued at
+/// one dollar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletPolicy {
-    /// Number of the tenant's policy, from 1: it rises with every change of any part of it, and is stored with every
-    /// decision, so that it can be told later what it was made by.
+    /// Version of the tenant's policy, from 1: increases with every change and is stored with every
+    /// decision, so that its basis stays known.
     pub version: u32,
-    /// The least level that a customer must have to get a wallet.
+    /// Minimum KYC level of a customer with a wallet.
     pub minimum_kyc: KycLevel,
-    /// How long after the expiry of a request a payment is still taken for it; `None` = not at all.
+    /// How long after its expiry a request still accepts a payment; `None` means not at all.
     pub accept_late: Option<Span>,
-    /// Deposits above this are for a person; `None` = no such limit.
+    /// Deposits above this need review; `None` means no limit.
     pub auto_approve_max: Option<i64>,
-    /// What customers may receive; a level that is not here has no limit.
+    /// Receiving limits by level; a missing level has no limit.
     pub kyc_limits: BTreeMap<KycLevel, KycLimit>,
-    /// How much and how often; `None` = no limit.
+    /// Velocity limit; `None` means no limit.
     pub velocity: Option<VelocityLimit>,
-    /// From this amount on the sender's details must be complete and plausible.
+    /// Amount from which sender details must be complete and plausible.
     pub sender_details_from: i64,
-    /// So many rejections within 30 days, those of one payment request counting once, block the wallet; `None` = none do.
+    /// Rejections within 30 days that block the wallet, those of one payment request counted once;
+    /// `None` disables this.
     pub block_after_rejections: Option<u32>,
-    /// Whether the roles of tokens are enforced beyond what the specification asks.
+    /// Whether the roles of tokens are enforced beyond the specification.
     pub strict_roles: bool,
-    /// Releasing a reviewed deposit of more than this needs a second person at the console.
+    /// Amount above which releasing a reviewed deposit needs a second user in the console.
     pub second_person_above: i64,
-    /// Our share of an exchange, in basis points.
+    /// Corridor's spread on exchanges, in basis points.
     pub spread_bps: u32,
 }
 
-/// How long after the expiry of a request a payment is taken for it where nothing else is agreed.
+/// Default time after its expiry during which a request accepts a payment.
 pub const ACCEPT_LATE: Span = Span::days(7);
-/// Number of a tenant's first policy.
+/// Version of a tenant's first policy.
 pub const FIRST_VERSION: u32 = 1;
 const COIN: i64 = 1_000_000;
 
 impl Default for WalletPolicy {
-    /// What holds where nothing else is agreed.
+    /// Defaults without a specific agreement.
     fn default() -> WalletPolicy {
         WalletPolicy {
             version: FIRST_VERSION,

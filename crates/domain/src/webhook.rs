@@ -1,12 +1,12 @@
-//! What is said to a bank's receiver of webhooks and what it says back (`decisions.md`, "Webhooks"). When to try again,
-//! and what to give up, is not decided here.
+//! Requests to a bank's webhook endpoint and its answers (`decisions.md`, "Webhooks"). Retries are
+//! decided elsewhere.
 
 use std::fmt;
 
 use crate::ids::EventId;
 use crate::time::{Span, Timestamp};
 
-/// A secret that signs webhooks, as the bank has it: `whsec_<base64>`. Never printed.
+/// A webhook signing secret in the bank's format: `whsec_<base64>`. Never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretText(pub String);
 
@@ -16,12 +16,12 @@ impl fmt::Debug for SecretText {
     }
 }
 
-/// Where a tenant's webhooks go.
+/// A tenant's webhook endpoint.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// `{webhook_base}`: the paths of events are appended to it.
+    /// `{webhook_base}`: the events' paths are appended to it.
     pub url: String,
-    /// What signs, newest first: one, or two while one takes the other's place.
+    /// Signing secrets, newest first: one, or two during a rotation.
     pub secrets: Vec<SecretText>,
 }
 
@@ -31,8 +31,8 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A receiver's address as people may see it: without user and password, and with the names but not the values of its
-/// query, which are keys of gateways.
+/// An endpoint's URL for display: without user and password, and with the names but not the values
+/// of its query, which are gateway keys.
 pub fn shown_url(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (plain, query) = url.split_once('?').map_or((url, None), |(plain, query)| (plain, Some(query)));
@@ -49,44 +49,44 @@ pub fn shown_url(url: &str) -> String {
     format!("{plain}?{}", masked.collect::<Vec<_>>().join("&"))
 }
 
-/// One event on its way to a receiver.
+/// One event to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The event: `webhook-id`, the same at every try.
+    /// The event: `webhook-id`, the same in every attempt.
     pub id: EventId,
-    /// The receiver's path for events of this kind (`/webhooks/wallet/payment-received`).
+    /// The endpoint's path for events of this kind (`/webhooks/wallet/payment-received`).
     pub path: String,
-    /// When this try is made, on the wall: `webhook-timestamp`.
+    /// Wall-clock time of this attempt: `webhook-timestamp`.
     pub at: Timestamp,
-    /// The envelope as JSON, the same bytes at every try.
+    /// The envelope as JSON, the same bytes in every attempt.
     pub body: Vec<u8>,
-    /// W3C trace context of what caused the event.
+    /// W3C trace context of the event's cause.
     pub traceparent: Option<String>,
 }
 
-/// Whether a receiver has a message.
+/// Whether an endpoint received a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryResult {
-    /// A 2xx that does not say `"received": false`.
+    /// A 2xx without `"received": false`.
     Received,
-    /// Anything else, in words: to be tried again.
+    /// Any other result, as text: to be retried.
     NotReceived(String),
-    /// 410: the receiver wants no more.
+    /// 410: the endpoint wants no more events.
     Gone,
 }
 
-/// What became of one try.
+/// Result of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAnswer {
-    /// Whether it has the message.
+    /// Whether the endpoint received the message.
     pub result: DeliveryResult,
-    /// The HTTP status, where there was an answer.
+    /// HTTP status, if there was an answer.
     pub status: Option<u16>,
-    /// The beginning of the answer's body, 16 KiB at most; what is no UTF-8 is replaced.
+    /// The beginning of the answer's body, at most 16 KiB; invalid UTF-8 is replaced.
     pub body: String,
-    /// How long the receiver asks to be left alone (`Retry-After`).
+    /// The endpoint's requested delay (`Retry-After`).
     pub retry_after: Option<Span>,
-    /// How long the try took.
+    /// Duration of the attempt.
     pub took: Span,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_what_may_be_a_secret() {
+    fn a_url_is_shown_without_possible_secrets() {
         for (url, shown) in [
             ("https://bank.example/in", "https://bank.example/in"),
             ("https://fn.example/in?code=abc%3D%3D&sv=1", "https://fn.example/in?code=…&sv=…"),

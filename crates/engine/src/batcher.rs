@@ -1,7 +1,7 @@
 //! Self-clocking group commit: while one batch commits, the next one gathers. No latency when idle.
 //!
-//! [`crate::queues`] says which commands make up a batch. A full queue refuses at once: memory is bounded, callers are told to
-//! come back.
+//! [`crate::queues`] selects the commands of a batch. A full queue refuses at once, so memory stays
+//! bounded; callers retry.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,29 +33,30 @@ use crate::planted::{self, Planted};
 use crate::queues::{Reply, Turn, Waiting};
 use crate::world::World;
 
-/// Wait before the store is asked again after it could not be reached, or whether a batch was committed.
+/// Delay before retrying a store that could not be reached, or a commit check that failed.
 const STORE_RETRY: Span = Span::millis(200);
-/// How often a batch whose commit is unknown is asked about before its callers are told that nobody knows.
+/// Checks of an unknown commit before its callers receive `CommitUnknown`.
 const UNKNOWN_ASKS_MAX: u32 = 150;
 
-/// Why a command got no outcome.
+/// Why a command has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// Too many commands wait already; nothing was done.
+    /// The queue is full; nothing was changed.
     #[error("the service is busy")]
     Busy,
-    /// The store could not be reached; nothing was done.
+    /// The store could not be reached; nothing was changed.
     #[error("the store cannot be reached")]
     Unavailable,
-    /// The connection died during the commit and the store has not come back: it may or may not have been done.
-    #[error("it is not known whether the change was committed")]
+    /// The connection died during the commit and the store has not come back: the outcome is
+    /// unknown.
+    #[error("the outcome of the commit is unknown")]
     CommitUnknown,
-    /// The command panicked; nothing was done.
+    /// The command panicked; nothing was changed.
     #[error("internal error")]
     Internal,
 }
 
-/// The way in: hands commands to the batcher and waits for their outcomes. Cheap to clone.
+/// Hands commands to the batcher and awaits their outcomes. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     commands: Sender,
@@ -63,7 +64,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine and the future that runs it. Commands are answered only while the batcher is driven.
+    /// Returns an engine and the future that drives it. Commands are answered only while the
+    /// batcher is polled.
     pub fn new(store: Store, world: Arc<World>) -> (Engine, Batcher) {
         let (sender, commands) = inbox(world.tuning.clone());
         let (answers, told) = mpsc::channel(world.tuning.batches_in_flight);
@@ -74,7 +76,8 @@ impl Engine {
         (Engine { commands: sender, feed }, Batcher { batches, told })
     }
 
-    /// Has a command decided and committed. API commands are refused when the queue is full; workers wait.
+    /// Decides and commits a command. API commands are refused when the queue is full; workers
+    /// wait.
     pub async fn execute(&self, command: Command) -> Result<Outcome, EngineError> {
         let (reply, outcome) = oneshot::channel();
         let sent = self.commands.send(Waiting { command: Box::new(command), reply }).await;
@@ -83,8 +86,8 @@ impl Engine {
                 metrics::counter!("corridor_queue_refusals_total").increment(1);
             }
         })?;
-        // The batcher answers every command that it took; a dropped reply means that it was dropped itself, at a
-        // point where the commit may already be out.
+        // The batcher answers every command that it accepts. A dropped reply means that the batcher
+        // itself was dropped, possibly with the commit already sent.
         outcome.await.unwrap_or(Err(EngineError::CommitUnknown))
     }
 
@@ -94,25 +97,25 @@ impl Engine {
     }
 }
 
-/// A batch's outcomes, and whom to tell them.
+/// The outcomes of a batch with their reply channels.
 type Answers = Vec<(Reply, Result<Outcome, EngineError>)>;
 
-/// Gathers commands into batches and has them executed.
+/// Gathers commands into batches and executes them.
 pub struct Batcher {
     batches: Batches,
     told: mpsc::Receiver<Answers>,
 }
 
 impl Batcher {
-    /// Runs until every [`Engine`] handle is gone and everything taken is answered.
+    /// Runs until every [`Engine`] handle is dropped and every accepted command is answered.
     pub async fn run(self) {
         let (batches, answers) = self.in_two();
         join(batches, answers).await;
     }
 
-    /// What executes the batches, and what tells callers their outcomes, each to be driven to its end. Where callers
-    /// have threads of their own, the second belongs there: it wakes one caller after the other, and the next batch need not
-    /// wait for that.
+    /// Returns two futures, both to be driven to completion: one executes batches, the other
+    /// delivers outcomes. If callers run on threads of their own, spawn the second there: waking
+    /// callers one by one then does not delay the next batch.
     pub fn in_two(self) -> (impl Future<Output = ()> + Send, impl Future<Output = ()> + Send) {
         (self.batches.run(), tell(self.told))
     }
@@ -121,7 +124,7 @@ impl Batcher {
 async fn tell(mut told: mpsc::Receiver<Answers>) {
     while let Some(answers) = told.recv().await {
         for (reply, outcome) in answers {
-            // A caller that has gone away needs no answer; what was committed stays committed.
+            // The caller may be gone; the commit stands regardless.
             let _gone = reply.send(outcome);
         }
     }
@@ -130,7 +133,7 @@ async fn tell(mut told: mpsc::Receiver<Answers>) {
 struct Batches {
     runner: Runner,
     commands: Receiver,
-    /// When callers of the API were answered last.
+    /// When API callers were last answered.
     answered: Option<Timestamp>,
 }
 
@@ -139,7 +142,8 @@ impl Batches {
         let mut in_flight: FuturesUnordered<BoxFuture<'static, Done>> = FuturesUnordered::new();
         let clock = self.runner.world.clock.clone();
         loop {
-            // Looked at once in a round: if it ended between drawing and waiting, nothing would wake what it held back.
+            // Evaluated once per round: a turn that ended between drawing and waiting would never
+            // wake what it held back.
             let turn = self.turn();
             while let Some(batch) = self.commands.next_batch(turn) {
                 let done = Done::of(&batch);
@@ -173,16 +177,16 @@ impl Batches {
         let (tuning, now) = (&self.runner.world.tuning, self.runner.world.clock.now());
         let late = self.runner.world.lag.most() > tuning.background_lag_max;
         let turn = self.answered.map(|answered| answered..answered + tuning.callers_turn);
-        // Whose beginning is ahead is over, too: the clock was set back since.
+        // A start in the future means that the clock was set back: treat the turn as expired.
         let turn = turn.filter(|turn| !late && turn.contains(&now));
         Turn { callers_until: turn.map(|turn| turn.end), late }
     }
 }
 
-/// What a batch held up until it was done.
+/// What a batch held up until it completed.
 struct Done {
     tenants: FxHashSet<TenantId>,
-    /// Whether callers of the API were answered.
+    /// Whether API callers were answered.
     foreground: bool,
 }
 
@@ -195,7 +199,6 @@ impl Done {
     }
 }
 
-/// Executes batches.
 #[derive(Clone)]
 struct Runner {
     store: Store,
@@ -216,7 +219,7 @@ impl Runner {
             result => answers(result, commands.len()),
         };
         self.feed.announce();
-        // Nobody is told any more where this process goes down; then they cannot know.
+        // Nothing receives replies during shutdown; callers then get `CommitUnknown`.
         let _gone = self.answers.send(batch.into_iter().map(|waiting| waiting.reply).zip(outcomes).collect()).await;
     }
 
@@ -228,7 +231,8 @@ impl Runner {
         outcomes
     }
 
-    /// Commits a batch and answers with its outcomes. Decides a commit that is in doubt before it answers.
+    /// Commits a batch and returns its outcomes. Resolves a commit of unknown outcome before
+    /// answering.
     async fn commit(&self, commands: &[&Command]) -> Result<Vec<Outcome>, Trouble> {
         loop {
             let (need, asked) = self.listeners.need(commands);
@@ -238,7 +242,7 @@ impl Runner {
             failpoint::reach(Failpoint::BeforeCommit);
             let executed = self.execute(batch, &need, &mut trial).await;
             let Decided { outcomes, seen, served, held_back, .. } = trial.decided;
-            // Nothing was decided: the rows of the deliveries were not asked for.
+            // Nothing was decided: the rows of the deliveries were not requested.
             if executed.is_ok() && !served {
                 continue;
             }
@@ -267,10 +271,10 @@ impl Runner {
         }
     }
 
-    /// Decides and commits: on the rows that this node remembers where these are enough, on loaded rows elsewhere.
+    /// Decides and commits, on cached rows if they suffice and on loaded rows otherwise.
     async fn execute(&self, batch: BatchId, need: &Need, trial: &mut Trial<'_>) -> Result<(), ExecuteError> {
         match self.execute_remembering(batch, need, trial).await {
-            // Nothing was written. Where a connection had died while it lay idle, loading begins with another one.
+            // Nothing was written. If an idle connection had died, loading starts with a fresh one.
             Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
             other => return other,
         }
@@ -280,14 +284,14 @@ impl Runner {
             trial.decide(rows);
         };
         let executed = self.store.execute(batch, need, decide).await;
-        // After a commit in doubt nobody knows what the rows are.
+        // After a commit of unknown outcome the cached rows can no longer be trusted.
         let committed = executed.inspect_err(|_| self.memory.forget(&need.tenants))?;
         metrics::counter!("corridor_batches_total", "rows" => "loaded").increment(1);
         self.memory.learn_loaded(need, &committed.rows);
         Ok(())
     }
 
-    /// The same on remembered rows alone; `Contended` where these are not enough, or were others by now.
+    /// Same as above on cached rows only; `Contended` if they do not suffice or are stale.
     async fn execute_remembering(
         &self,
         batch: BatchId,
@@ -299,7 +303,7 @@ impl Runner {
         let recalled = is_new.then(|| self.memory.recall(need, world.clock.now(), world.tuning.recall_after));
         let mut rows = recalled.flatten().ok_or(contended.clone())?;
         trial.decide(&mut rows);
-        // A refusal writes nothing that a guard could hold against it.
+        // A refusal writes nothing that a guard could reject.
         if !trial.decided.served
             || !trial.decided.outcomes.iter().all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_)))
         {
@@ -321,11 +325,12 @@ impl Runner {
     async fn write_events_after(&self, need: &Need, events: Log<Event>) {
         let mut held_back = Some(events);
         let mut write = |ws: &mut WorkingSet| ws.events = held_back.take().unwrap_or_default();
-        // The bug itself: nobody looks whether it was written.
+        // The bug itself: the result of the write is ignored.
         let _written = self.store.execute(BatchId(self.store.ids().next()), need, &mut write).await;
     }
 
-    /// Whether a batch whose COMMIT was in flight when the connection died has landed. Asking makes the answer final.
+    /// Whether a batch landed whose COMMIT was in flight when the connection died. Asking makes the
+    /// answer final.
     async fn decide_unknown(&self, batch: BatchId) -> Result<bool, Trouble> {
         metrics::counter!("corridor_commits_in_doubt_total").increment(1);
         if planted::is(Planted::DoubtIsSuccess) || planted::is(Planted::DoubtIsFailure) {
@@ -334,7 +339,7 @@ impl Runner {
         for _ in 0..UNKNOWN_ASKS_MAX {
             match self.store.was_committed(batch).await {
                 Ok(committed) => return Ok(committed),
-                Err(error) => tracing::warn!(%error, "cannot ask yet whether a batch was committed"),
+                Err(error) => tracing::warn!(%error, "batch commit check failed, will retry"),
             }
             self.world.clock.sleep_until(self.world.clock.now() + STORE_RETRY).await;
         }
@@ -342,24 +347,25 @@ impl Runner {
     }
 }
 
-/// A batch that is being decided, perhaps more than once: what an earlier decision left is void.
+/// A batch being decided, possibly more than once: an earlier decision's results are discarded.
 struct Trial<'a> {
     runner: &'a Runner,
     commands: &'a [&'a Command],
-    /// The tenants of whom the rows of deliveries were asked for.
+    /// Tenants whose delivery rows were requested.
     asked: BTreeSet<TenantId>,
     ids: Box<dyn IdSource + Send>,
     decided: Decided,
 }
 
-/// What the last decision about a batch came to.
+/// The result of the latest decision about a batch.
 #[derive(Default)]
 struct Decided {
     outcomes: Vec<Outcome>,
     seen: Seen,
-    /// Whether the rows of the deliveries were there that the batch's tenants want; nothing was decided else.
+    /// Whether the delivery rows that the batch's tenants need were loaded; if not, nothing was
+    /// decided.
     served: bool,
-    /// A planted bug's.
+    /// Events withheld by a planted bug.
     held_back: Log<Event>,
 }
 
@@ -382,7 +388,7 @@ impl Trial<'_> {
 }
 
 enum Trouble {
-    /// Other nodes' commits kept getting in the way.
+    /// Conflicts with other nodes' commits exceeded the retry limit.
     Contended,
     Unavailable,
     Unknown,
@@ -394,7 +400,7 @@ impl Trouble {
             ExecuteError::CommitUnknown(_) => Trouble::Unknown,
             ExecuteError::Contended => Trouble::Contended,
             other => {
-                tracing::error!(error = %other, "a batch was not committed");
+                tracing::error!(error = %other, "batch commit failed");
                 Trouble::Unavailable
             }
         }
@@ -416,7 +422,7 @@ fn settled(outcome: Outcome) -> Result<Outcome, EngineError> {
     }
 }
 
-/// A fresh id for a command that names what it makes before it is first tried.
+/// A fresh id for a command that names what it creates before its first attempt.
 pub fn fresh_id(store: &Store) -> Uuid {
     store.ids().next()
 }

@@ -1,4 +1,4 @@
-//! Commands: everything that can change state, with all that a decision needs and the rows that it names.
+//! Commands: every change of state, with the data and rows that its decision needs.
 
 use std::collections::BTreeSet;
 
@@ -39,18 +39,18 @@ use wallets::{DeliveryAction, DeliveryRef, NewWallet, RequestAction, WalletActio
 /// An `Idempotency-Key` that came with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
-    /// The key in its scope.
+    /// The key, within its scope.
     pub key: IdempotencyKey,
     /// SHA-256 of the body.
     pub body_hash: [u8; 32],
 }
 
 impl Idempotency {
-    /// What the same request made before, from what is kept of its key. A record that has outlived its time means
-    /// nothing, whether it was removed yet or not.
+    /// What the same request created before, according to the stored record of its key. An expired
+    /// record has no effect, whether it was removed yet or not.
     ///
     /// # Errors
-    /// Another request had the key.
+    /// The key was used by a different request.
     pub fn made_before(
         &self,
         kept: Option<&IdempotencyRecord>,
@@ -61,114 +61,116 @@ impl Idempotency {
         Ok(kept.cloned())
     }
 
-    /// Whether the request that had the key before had the same body.
+    /// Whether the earlier request with this key had the same body.
     ///
     /// # Errors
-    /// It had another one.
+    /// The body differs.
     pub fn is_for(&self, body_hash: &[u8; 32]) -> Result<(), Refused> {
         if self.body_hash == *body_hash { Ok(()) } else { Err(Refused::IdempotencyMismatch) }
     }
 }
 
-/// One change, asked for by or for one tenant.
+/// One change, requested by or for one tenant.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// Whose things it changes.
+    /// The tenant whose data it changes.
     pub tenant: TenantId,
-    /// What is to be done.
+    /// The action to perform.
     pub action: Action,
 }
 
-/// What is to be done.
+/// The action to perform.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Make a quote of a price.
+    /// Create a quote from a price.
     CreateQuote {
-        /// The id that it will have.
+        /// The id of the new quote.
         id: QuoteId,
         /// The price.
         offer: Box<Offer>,
-        /// How long it holds.
+        /// How long the quote is valid.
         ttl: Span,
-        /// Most open quotes of the tenant in this country.
+        /// Maximum number of the tenant's open quotes in this country.
         cap: Option<u32>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
     /// Accept an order.
     AcceptPayment {
-        /// The order and what was found out about it.
+        /// The order with the results of its checks.
         submission: Box<Submission>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// Close quotes whose time ran out.
+    /// Close quotes that have expired.
     ExpireQuotes(Vec<QuoteId>),
-    /// Pay coin into the prefund account.
+    /// Credit stablecoins to the prefund account.
     TopUp {
         /// Which coin.
         coin: StableCoin,
-        /// How much, in minor units (10^-6).
+        /// Amount in minor units (10^-6).
         minor: i64,
-        /// Whose deed it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// The bank has sent coins from its treasury back to its controller.
+    /// The bank sent stablecoins from its treasury back to its controller.
     FundController {
         /// Which coin.
         coin: StableCoin,
-        /// How much, in minor units (10^-6).
+        /// Amount in minor units (10^-6).
         minor: i64,
-        /// Whose deed it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// Deliver events of a quote or payment that nobody wanted delivered when they happened.
+    /// Backfill deliveries of a quote's or payment's events that had no subscriber when they
+    /// occurred.
     MakeUpFor {
-        /// What they belong to.
+        /// The aggregate that the events belong to.
         aggregate: Aggregate,
-        /// Their numbers there.
+        /// Their sequence numbers within the aggregate.
         versions: BTreeSet<i64>,
-        /// Whose deed it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// Something about one payment.
+    /// An action on one payment.
     Payment(PaymentId, PaymentAction),
-    /// Make a wallet.
+    /// Provision a wallet.
     Provision(Box<NewWallet>),
-    /// Something about one wallet.
+    /// An action on one wallet.
     Wallet(WalletId, WalletAction),
-    /// Something about one payment request.
+    /// An action on one payment request.
     Request(PaymentRequestId, RequestAction),
-    /// Something about one incoming transaction.
+    /// An action on one incoming transaction.
     Deposit(DepositRef, DepositAction),
-    /// Something about one exchange order.
+    /// An action on one exchange order.
     Exchange(OrderKey, ExchangeAction),
-    /// Something about what we do on the chain.
+    /// An action on the chain.
     Chain(ChainAction),
-    /// Something about one delivery.
+    /// An action on one delivery.
     Delivery(DeliveryRef, DeliveryAction),
 }
 
-/// What is to be done about one payment.
+/// Actions on one payment.
 #[derive(Clone, Debug)]
 pub enum PaymentAction {
-    /// A worker is about to send it over a rail.
+    /// A worker is about to send the payment over a rail.
     BeginAttempt {
         /// The fence under which the worker holds the job.
         fence: i64,
         /// The rail.
         rail: RailId,
-        /// What of the sender is counted over it; `None` where it limits no sender.
+        /// The sender's usage that counts against the rail's limits; `None` if the rail has no
+        /// per-sender limits.
         tally: Option<Tally>,
     },
-    /// A worker has sent an attempt and got this answer.
+    /// A worker sent an attempt and received this answer.
     Submitted {
         /// The attempt.
         attempt: AttemptId,
         /// The rail's answer.
         answer: domain::rail::Submission,
     },
-    /// A worker has asked about an attempt and got this answer.
+    /// A worker inquired about an attempt and received this answer.
     Inquired {
         /// The attempt.
         attempt: AttemptId,
@@ -177,76 +179,76 @@ pub enum PaymentAction {
         /// The rail's answer.
         answer: InquiryAnswer,
     },
-    /// A rail reports by itself.
+    /// An unsolicited report of a rail.
     Report(RailReport),
-    /// No route now: look again at `until`. `open` counts the wait against the submit deadline.
+    /// No route now: retry at `until`. `open` counts the wait against the submit deadline.
     PutOff {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to look again.
+        /// When to retry.
         until: Timestamp,
-        /// Whether a fitting rail is within its hours.
+        /// Whether a suitable rail is within its operating hours.
         open: bool,
     },
-    /// Refuse it for a reason of our own.
+    /// Reject the payment for an internal reason.
     Refuse {
         /// The fence under which the worker holds the job.
         fence: i64,
         /// The reason.
         trigger: Trigger,
-        /// What the client is told.
+        /// The message for the client.
         msg: String,
     },
-    /// A person has decided about a payment in review.
+    /// A reviewer decided on a payment in review.
     Review {
-        /// Let it pass.
+        /// Whether the payment is approved.
         approve: bool,
-        /// Whose decision it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// People have found out what became of an `unknown` payment.
+    /// Reviewers established the outcome of an `unknown` payment.
     Resolve {
-        /// The attempt that they have looked at.
+        /// The unresolved attempt that they examined.
         seen: Doubt,
-        /// What became of it.
+        /// The outcome.
         finding: Finding,
-        /// How they know.
+        /// Their evidence.
         evidence: String,
-        /// Whose finding it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A quote was made.
+    /// The quote was created.
     Quoted(Box<Quote>),
-    /// A payment was accepted.
+    /// The payment was accepted.
     Accepted(Box<Payment>),
-    /// The request was answered before: this is what it made.
+    /// The request was answered before; this is what it created.
     Replayed(IdempotencyRecord),
     /// The attempt began.
     Began(Box<domain::attempt::Attempt>),
-    /// A wallet was made or changed.
+    /// The wallet was created or changed.
     Wallet(Box<Wallet>),
-    /// A payment request was made or changed.
+    /// The payment request was created or changed.
     Request(Box<PaymentRequest>),
-    /// A sender's details were taken.
+    /// The sender's details were stored.
     Submitted(Box<SenderInfo>),
     /// A deposit was changed.
     Deposit(Box<Deposit>),
-    /// An order was made or changed.
+    /// The order was created or changed.
     Exchange(Box<ExchangeOrder>),
-    /// An event is to be delivered again.
+    /// The event will be delivered again.
     Delivery(Box<Delivery>),
-    /// A transaction has its nonce.
+    /// The transaction received a nonce.
     Taken(Box<ChainTx>),
-    /// A transaction is to do nothing any more: what was signed for it is not to be broadcast.
+    /// The transaction is cancelled: its signed form must not be broadcast.
     CalledOff,
-    /// It is done.
+    /// The command succeeded.
     Done,
-    /// It was refused; nothing changed.
+    /// The command was refused; nothing changed.
     Refused(Refused),
     /// The command panicked; nothing changed.
     Panicked,
@@ -258,10 +260,10 @@ pub enum Refused {
     /// The order is not acceptable.
     #[error(transparent)]
     Order(#[from] Refusal),
-    /// The tenant has too many open quotes in the country.
+    /// The tenant has reached its limit of open quotes in the country.
     #[error("{limit} quotes to {} are open already", country.alpha3())]
     OpenQuoteLimit {
-        /// The most.
+        /// The limit.
         limit: u32,
         /// The country.
         country: Country,
@@ -269,45 +271,45 @@ pub enum Refused {
     /// The Idempotency-Key was used with another body.
     #[error("Idempotency-Key was used with another body")]
     IdempotencyMismatch,
-    /// The world has moved on.
+    /// The record was modified in the meantime.
     #[error(transparent)]
     Stale(#[from] Stale),
-    /// The wallet's state, or what is known of the customer, does not allow it.
+    /// The wallet's state or the customer's KYC level does not allow it.
     #[error(transparent)]
     Wallet(#[from] WalletRefusal),
-    /// The deposit's state, or its wallet's, does not allow it.
+    /// The state of the deposit or of its wallet does not allow it.
     #[error(transparent)]
     Deposit(#[from] DepositRefusal),
-    /// The order is not acceptable, or its state does not allow it.
+    /// The order is not acceptable or its state does not allow it.
     #[error(transparent)]
     Exchange(#[from] OrderRefusal),
-    /// The transaction's state, or that of its intents, does not allow it.
+    /// The state of the transaction or of its intents does not allow it.
     #[error(transparent)]
     Tx(#[from] TxRefusal),
-    /// It belongs to other things by now than whoever asks has read.
-    #[error("what was read has changed")]
+    /// The record's related records differ from those that the caller read.
+    #[error("conflict: the record was modified")]
     Moved,
-    /// It is not any more as the people have seen it who decided about it.
-    #[error("it has changed since it was looked at")]
+    /// The record changed after its reviewers looked at it.
+    #[error("it has changed since it was reviewed")]
     NotAsSeen,
     /// The payment request's state does not allow it.
     #[error(transparent)]
     Request(#[from] RequestConflict),
-    /// The payment request takes no more submissions of sender's details.
+    /// The payment request accepts no further sender details.
     #[error(transparent)]
     Submissions(#[from] TooManySubmissions),
     /// Another worker holds the job.
     #[error("job is held under fence {current}, not {held}")]
     Fenced {
-        /// The fence that the command came with.
+        /// The fence that the command carried.
         held: i64,
-        /// The job's fence.
+        /// The job's current fence.
         current: i64,
     },
-    /// The thing is not there, or not this tenant's.
+    /// The record does not exist or belongs to another tenant.
     #[error("not found")]
     NotFound,
-    /// The ledger refused a transfer.
+    /// The ledger rejected a transfer.
     #[error("ledger: {0}")]
     Ledger(String),
 }
@@ -366,21 +368,21 @@ impl Command {
         if self.action.deed().is_some() {
             need.audits.insert((tenant, ()));
         }
-        // Whatever may write an event asks whether there is somebody to tell.
+        // A command that may write an event also needs the endpoint's state.
         if !need.streams.is_empty() {
             need.receivers.insert((tenant, ()));
         }
         need
     }
 
-    /// What it needs more where the tenant wants the payment service's events delivered: how far they are, and whether
-    /// there is somebody to tell.
+    /// Additional rows for tenants that subscribe to payment events: delivery positions and the
+    /// endpoint's state.
     pub fn need_of_payment_deliveries(&self) -> Need {
         let tenant = self.tenant;
         let mut need = Need::default();
         let mut of = |id: uuid::Uuid| _ = need.streams.insert((tenant, id));
         match &self.action {
-            // A first event has nobody before it.
+            // A first event has no predecessor.
             Action::CreateQuote { .. } => {}
             Action::AcceptPayment { submission, .. } => of(submission.order.quote.0),
             Action::ExpireQuotes(quotes) => quotes.iter().for_each(|id| of(id.0)),
@@ -392,12 +394,13 @@ impl Command {
         need
     }
 
-    /// Whether it makes a quote or accepts an order: where it is not refused, each row that is decided on is written.
+    /// Whether the command creates a quote or accepts an order. Unless refused, it writes each row
+    /// that it is decided on.
     pub const fn is_about_new_payments(&self) -> bool {
         matches!(self.action, Action::CreateQuote { .. } | Action::AcceptPayment { .. })
     }
 
-    /// Whether a person or program waits for it at the API; workers' commands make room for those.
+    /// Whether an API caller waits for it; workers' commands yield to these.
     pub const fn is_foreground(&self) -> bool {
         match &self.action {
             Action::CreateQuote { .. }

@@ -1,41 +1,42 @@
-//! Named places where a test has the process end at once, as `kill -9` would, to see what the next one makes of it.
+//! Named points at which a test ends the process at once, as `kill -9` would, to see how the next
+//! process recovers.
 //!
-//! Compiled only where debug assertions are, and off even then until the process is told at its start; elsewhere
-//! [`reach`] is nothing at all.
+//! Compiled only with debug assertions, and inactive unless armed at startup; otherwise [`reach`]
+//! does nothing.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A place.
+/// A point of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failpoint {
-    /// A batch is complete and not yet given to the store.
+    /// A batch is complete and not yet handed to the store.
     BeforeCommit,
-    /// A batch is committed, nobody has been answered.
+    /// A batch is committed, no caller has been answered.
     AfterCommit,
     /// Attempts are saved, the rail has not been called.
     BeforeCall,
-    /// The rail has answered, its answer is not saved.
+    /// The rail answered, its answer is not saved.
     AfterCall,
     /// The rail's answers are saved.
     AfterAnswers,
-    /// Attempts of an earlier process are about to be asked about.
+    /// Attempts of an earlier process are about to be inquired about.
     BeforeInquiry,
-    /// The rail has said what became of them, its answer is not saved.
+    /// The rail reported their outcomes, its answer is not saved.
     AfterInquiry,
-    /// Its answer is saved; a message that it never saw is about to be sent again.
+    /// Its answer is saved; a message that it never received is about to be sent again.
     BeforeSendingAgain,
     /// Reports are fetched and not applied.
     BeforeReports,
-    /// Reports are applied, the rail has not been told.
+    /// Reports are applied, the rail's cursor is not advanced.
     BeforeCursor,
-    /// The cursor behind the reports is saved.
+    /// The cursor after the reports is saved.
     AfterCursor,
-    /// A transaction has its nonce and is signed; neither is its signature saved nor was it sent.
+    /// A transaction has its nonce and is signed; the signature is neither saved nor sent.
     BeforeSigned,
-    /// What was signed is saved, no node has it.
+    /// The signed transaction is saved, no node has it.
     BeforeBroadcast,
-    /// Nodes have it.
+    /// Nodes have the transaction.
     AfterBroadcast,
     /// The deposits of a block are saved, the block itself is not.
     BeforeBlock,
@@ -43,12 +44,12 @@ pub enum Failpoint {
     AfterBlock,
     /// A webhook is about to be sent.
     BeforeDelivery,
-    /// Its receiver has answered, the answer is not saved.
+    /// The endpoint answered, the answer is not saved.
     AfterDelivery,
 }
 
 impl Failpoint {
-    /// Those that payments alone never reach.
+    /// Points that payments alone never reach.
     pub const OF_WALLETS: [Failpoint; 7] = [
         Failpoint::BeforeSigned,
         Failpoint::BeforeBroadcast,
@@ -61,7 +62,7 @@ impl Failpoint {
 }
 
 impl Failpoint {
-    /// Every place that payments reach.
+    /// Every point that payments reach.
     pub const ALL: [Failpoint; 11] = [
         Failpoint::BeforeCommit,
         Failpoint::AfterCommit,
@@ -103,14 +104,14 @@ impl Failpoint {
 
 struct Armed {
     at: Failpoint,
-    /// How often the place is passed before the process ends.
+    /// Passes left before the process ends.
     passes: AtomicU32,
 }
 
 static ARMED: OnceLock<Armed> = OnceLock::new();
 
-/// Has the process end at a place: `name`, or `name:3` for the third time that it is reached. `false` where there is
-/// no such place, or one is armed already.
+/// Arms a point: `name`, or `name:3` for its third pass. Returns `false` if the name is unknown or
+/// a point is armed already.
 pub fn arm(text: &str) -> bool {
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
     let at = Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS).find(|point| point.name() == name);
@@ -118,7 +119,7 @@ pub fn arm(text: &str) -> bool {
     ARMED.set(Armed { at, passes: AtomicU32::new(count - 1) }).is_ok()
 }
 
-/// Ends the process where this place is armed.
+/// Ends the process if this point is armed.
 pub(crate) fn reach(point: Failpoint) {
     if !cfg!(debug_assertions) {
         return;

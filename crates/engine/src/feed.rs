@@ -1,5 +1,5 @@
-//! Tells whoever follows a log, and idle workers, that a commit has brought something new. A hint only: everybody
-//! reads the store, and looks by itself now and then for what other nodes wrote.
+//! Notifies log followers and idle workers of new commits. Only a hint: every reader reads the
+//! store, and polls it occasionally for other nodes' writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use domain::job::JobKind;
 use tokio::sync::watch;
 
-/// Counters that rise with the commits of this node.
+/// Counters that increase with this node's commits.
 #[derive(Clone, Debug)]
 pub struct Feed {
     commits: Arc<watch::Sender<u64>>,
-    /// For each kind of job, how often one was seen to be due.
+    /// Per kind of job, the number of times that one was found due.
     jobs: Arc<BTreeMap<JobKind, watch::Sender<u64>>>,
 }
 
@@ -23,12 +23,12 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Something was committed.
+    /// Announces a commit.
     pub fn announce(&self) {
         self.commits.send_modify(|count| *count += 1);
     }
 
-    /// Jobs of these kinds are due: a commit has made them so, or their time has come.
+    /// Announces that jobs of these kinds are due, through a commit or by time.
     pub fn announce_jobs(&self, kinds: &BTreeSet<JobKind>) {
         for counter in kinds.iter().filter_map(|kind| self.jobs.get(kind)) {
             counter.send_modify(|count| *count += 1);

@@ -1,5 +1,5 @@
-//! Which rails answer. A rail that fails several calls in a row is left alone for a while; each node judges by its
-//! own calls.
+//! Rail health. A rail that fails several calls in a row is paused; each node judges by its own
+//! calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
 
-/// Failures in a row after which a rail is left alone.
+/// Consecutive failures after which a rail is paused.
 const FAILURES_MAX: u32 = 3;
-/// For how long it is left alone.
+/// Duration of the pause.
 const REST: Span = Span::secs(30);
 
 /// The health of all rails.
@@ -25,12 +25,12 @@ struct Record {
 }
 
 impl RailHealth {
-    /// A call was answered.
+    /// Records that a call was answered.
     pub fn answered(&self, rail: &RailId) {
         self.with(|rails| rails.remove(rail));
     }
 
-    /// A call failed or its answer is lost.
+    /// Records that a call failed or its answer was lost.
     pub fn failed(&self, rail: &RailId, now: Timestamp) {
         self.with(|rails| {
             let record = rails.entry(rail.clone()).or_default();
@@ -41,7 +41,7 @@ impl RailHealth {
         });
     }
 
-    /// The rails that are left alone at `now`.
+    /// The rails that are paused at `now`.
     pub fn unhealthy(&self, now: Timestamp) -> BTreeSet<RailId> {
         self.with(|rails| {
             let resting = |record: &Record| record.rests_until.is_some_and(|until| now < until);

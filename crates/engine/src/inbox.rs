@@ -1,7 +1,8 @@
-//! Where commands wait for a batch.
+//! The queue in which commands wait for a batch.
 //!
-//! Who brings one wakes the batcher only where a batch could begin with it: nothing of a tenant is drawn while a batch of his
-//! is in flight, and dozens of commands come meanwhile, each of which would take the thread from what it is about.
+//! A sender wakes the batcher only if a batch could begin with its command. Nothing of a tenant is
+//! drawn while a batch of that tenant is in flight, and dozens of commands arrive in that time;
+//! each wake-up would interrupt the batcher's thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,28 +15,28 @@ use crate::batcher::EngineError;
 use crate::queues::{Queues, Turn, Waiting};
 use crate::world::Tuning;
 
-/// Both ends of an inbox.
+/// Returns both ends of an inbox.
 pub fn inbox(tuning: Tuning) -> (Sender, Receiver) {
     let room = Semaphore::new(tuning.queue_max.min(Semaphore::MAX_PERMITS));
     let inbox = Arc::new(Inbox { state: Mutex::default(), news: Notify::new(), room, tuning });
     (Sender(Arc::new(Leaves(Arc::clone(&inbox)))), Receiver(inbox))
 }
 
-/// Brings commands. Cheap to clone.
+/// Enqueues commands. Cheap to clone.
 #[derive(Clone)]
 pub struct Sender(Arc<Leaves>);
 
-/// Draws batches of commands; one batcher has it.
+/// Draws batches of commands; owned by one batcher.
 pub struct Receiver(Arc<Inbox>);
 
-/// Says that it was the last sender.
+/// Signals that the last sender was dropped.
 struct Leaves(Arc<Inbox>);
 
 struct Inbox {
     state: Mutex<State>,
-    /// A batch could begin, or nobody brings any more commands.
+    /// Signals that a batch could begin or that all senders are gone.
     news: Notify,
-    /// For workers' commands, whose senders wait for it.
+    /// Capacity for workers' commands; their senders wait for it.
     room: Semaphore,
     tuning: Tuning,
 }
@@ -46,9 +47,9 @@ struct State {
     /// Tenants with a batch in flight.
     busy: FxHashSet<TenantId>,
     in_flight: usize,
-    /// Nobody brings any more commands.
+    /// Whether all senders are gone.
     left: bool,
-    /// Nobody takes any more commands.
+    /// Whether the receiver is gone.
     gone: bool,
 }
 
@@ -59,16 +60,16 @@ impl Inbox {
 }
 
 impl Sender {
-    /// Brings a command: one of the API's at once, a worker's as soon as there is room.
+    /// Enqueues a command: an API command at once, a worker's once there is capacity.
     ///
     /// # Errors
-    /// Too many of the API's wait, or nobody takes commands any more.
+    /// Too many API commands are waiting, or the receiver is gone.
     pub async fn send(&self, waiting: Waiting) -> Result<(), EngineError> {
         if waiting.command.is_foreground() {
             return self.bring(waiting, |queues| &mut queues.foreground);
         }
         let room = self.inbox().room.acquire().await.map_err(|_| EngineError::Unavailable)?;
-        // Given back when the command is drawn.
+        // Returned when the command is drawn.
         room.forget();
         self.bring(waiting, |queues| &mut queues.background)
     }
@@ -105,12 +106,13 @@ impl Drop for Leaves {
 }
 
 impl Receiver {
-    /// Waits until a batch may begin, or nobody brings any more commands.
+    /// Waits until a batch may begin or all senders are gone.
     pub async fn news(&self) {
         self.0.news.notified().await;
     }
 
-    /// The next batch, unless as many as may be are in flight. Its tenants are busy until it is [`Receiver::done`].
+    /// The next batch, unless the maximum is in flight. Its tenants are busy until it is
+    /// [`Receiver::done`].
     pub fn next_batch(&self, turn: Turn) -> Option<Vec<Waiting>> {
         let mut guard = self.0.state();
         let state = &mut *guard;
@@ -128,28 +130,28 @@ impl Receiver {
         Some(batch)
     }
 
-    /// A batch of these tenants is done.
+    /// Marks a batch of these tenants as done.
     pub fn done(&self, tenants: &FxHashSet<TenantId>) {
         let mut state = self.0.state();
         state.busy.retain(|tenant| !tenants.contains(tenant));
         state.in_flight -= 1;
     }
 
-    /// How many commands wait, and how many of them are workers'.
+    /// How many commands are waiting, and how many of those are workers'.
     pub fn waiting(&self) -> (usize, usize) {
         let state = self.0.state();
         let workers = state.queues.background.len();
         (state.queues.foreground.len() + workers, workers)
     }
 
-    /// Whether nobody brings any more commands.
+    /// Whether all senders are gone.
     pub fn is_left(&self) -> bool {
         self.0.state().left
     }
 }
 
 impl Drop for Receiver {
-    /// Commands that wait were not begun, and their senders hear that.
+    /// Waiting commands were not begun, which their callers learn.
     fn drop(&mut self) {
         self.0.room.close();
         let mut state = self.0.state();
@@ -157,7 +159,7 @@ impl Drop for Receiver {
         let queues = std::mem::take(&mut state.queues);
         drop(state);
         for waiting in queues.foreground.into_iter().chain(queues.background) {
-            // Who has gone away needs no answer.
+            // The caller may be gone.
             let _gone = waiting.reply.send(Err(EngineError::Unavailable));
         }
     }
@@ -182,7 +184,8 @@ mod tests {
         Tuning { batches_in_flight, queue_max, ..Tuning::default() }
     }
 
-    /// What became of bringing it, unless that waits for room; and who is told its outcome.
+    /// Polls the enqueueing of a command once: its result unless it waits for capacity, and the
+    /// reply channel.
     fn bring(sender: &Sender, command: Command) -> (Option<Result<(), EngineError>>, Told) {
         let (reply, told) = oneshot::channel();
         (sender.send(Waiting { command: Box::new(command), reply }).now_or_never(), told)
@@ -199,22 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_for_a_tenant_whose_batch_is_in_flight() {
+    fn a_tenant_with_a_batch_in_flight_does_not_wake_the_batcher() {
         let (sender, receiver) = inbox(tuning(2, 10));
         let _first = brought(&sender, call(TENANT));
         assert!(is_woken(&receiver));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1));
         let (_second, _third) = (brought(&sender, call(TENANT)), brought(&sender, work(TENANT)));
-        assert!(!is_woken(&receiver), "nothing of his can be drawn");
+        assert!(!is_woken(&receiver), "no command of this tenant can be drawn");
         assert!(receiver.next_batch(EARLY).is_none());
         receiver.done(&FxHashSet::from_iter([TENANT]));
-        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1), "it waits still");
+        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(1), "still waiting");
         let _other = brought(&sender, call(OTHER));
         assert!(is_woken(&receiver));
     }
 
     #[test]
-    fn nobody_is_woken_while_as_many_batches_as_may_be_are_in_flight() {
+    fn no_command_wakes_the_batcher_at_the_in_flight_limit() {
         let (sender, receiver) = inbox(tuning(1, 10));
         let _first = brought(&sender, call(TENANT));
         assert!(is_woken(&receiver));
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_learn_that_the_other_is_gone() {
+    fn each_end_detects_that_the_other_is_gone() {
         let (sender, receiver) = inbox(tuning(1, 10));
         let other = sender.clone();
         drop(sender);

@@ -1,5 +1,5 @@
-//! How late this node's workers are with the jobs that they take: what tells a burst, which is accepted first and settled
-//! behind it, from a load that lasts.
+//! How late this node's workers lease jobs. This distinguishes a burst, which is accepted first and
+//! settled later, from sustained overload.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ pub struct JobLag {
 }
 
 impl JobLag {
-    /// Jobs of a kind were taken, all that one look takes, or none because none is due.
+    /// Records that one poll leased jobs of a kind, or none because none is due.
     pub fn taken(&self, kind: JobKind, jobs: &[Job], now: Timestamp) {
         let late = jobs.iter().map(|job| now - job.run_at).max().unwrap_or(Span(0));
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, late);
     }
 
-    /// The lag of the kind that is latest.
+    /// The largest lag of any kind.
     pub fn most(&self) -> Span {
         let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         kinds.values().copied().max().unwrap_or(Span(0))
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn the_lag_is_that_of_the_oldest_job_of_the_latest_kind_until_the_next_look() {
         let (lag, now) = (JobLag::default(), Timestamp(0) + Span::hours(1));
-        assert_eq!(lag.most(), Span(0), "nothing was looked at");
+        assert_eq!(lag.most(), Span(0), "no jobs polled yet");
         let due = |ago: Span| Job {
             tenant: TenantId(Uuid::nil()),
             subject: Uuid::nil(),

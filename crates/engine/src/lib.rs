@@ -1,10 +1,11 @@
-//! The engine: the one way in for everything that changes state.
+//! The engine: the single entry point for every change of state.
 //!
-//! A change is a [`command::Command`]. Commands gather in the [`batcher`], which loads what they need, lets `domain`
-//! decide each in order of arrival, saves everything in one commit and then answers every caller with its own
-//! outcome. [`workers`] lease the jobs that commits left behind, call the outside through ports, and report back as
-//! commands. Nothing here speaks SQL, HTTP or XML, reads a clock other than the port, or spawns a task: whoever
-//! runs the engine (the server, the simulator) drives its futures.
+//! A change is a [`command::Command`]. Commands gather in the [`batcher`], which loads the rows
+//! they need, lets `domain` decide each in order of arrival, saves everything in one commit and
+//! then answers every caller with its outcome. [`workers`] lease the jobs that commits create, call
+//! external systems through ports, and report back as commands. Nothing here speaks SQL, HTTP or
+//! XML, reads a clock other than the port, or spawns a task: the caller of the engine (server or
+//! simulator) drives its futures.
 
 pub mod batcher;
 pub mod command;

@@ -1,6 +1,6 @@
-//! Which tenants want the payment service's events delivered, as this node saw it last. A hint: what is loaded for a batch
-//! follows it, what is decided follows the row that the batch locks. Where the two differ the batch is loaded again, so a
-//! tenant that wants no events pays nothing for others that do.
+//! Tenants that subscribe to payment events, as last seen by this node. A hint: rows are loaded by
+//! it, decisions follow the row that the batch locks. If the two differ the batch is loaded again,
+//! so tenants without a subscription pay nothing for those with one.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,12 +11,12 @@ use store::working_set::WorkingSet;
 
 use crate::command::Command;
 
-/// The tenants that want them. Cheap to clone.
+/// The subscribed tenants. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listeners(Arc<Mutex<BTreeSet<TenantId>>>);
 
 impl Listeners {
-    /// The rows of a batch, with those of its deliveries where they are wanted, and the tenants of whom these are.
+    /// The rows of a batch, including delivery rows for subscribed tenants, and those tenants.
     pub(crate) fn need(&self, commands: &[&Command]) -> (Need, BTreeSet<TenantId>) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut need, mut asked) = (Need::default(), BTreeSet::new());
@@ -30,8 +30,8 @@ impl Listeners {
         (need, asked)
     }
 
-    /// Whether the rows are there that the batch's tenants want, where they were asked for of these. Learns from what the
-    /// batch has locked.
+    /// Whether the delivery rows that the batch's tenants need were loaded. Updates itself from the
+    /// rows that the batch locked.
     pub(crate) fn are_served(&self, ws: &WorkingSet, commands: &[&Command], asked: &BTreeSet<TenantId>) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut served = true;
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_wants_payment_events_asks_for_more_rows() {
+    fn only_subscribed_tenants_load_delivery_rows() {
         let (listeners, command, other) = (Listeners::default(), expire(TENANT), expire(OTHER));
         let nobody = BTreeSet::new();
         assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()));

@@ -1,5 +1,5 @@
-//! What a batch's commit is counted as. Seen while it is decided, recorded once it is committed: a batch that never
-//! lands counts nothing.
+//! Metrics of a batch's commit. Collected while it is decided, recorded after the commit: a batch
+//! that never lands counts nothing.
 
 use std::collections::BTreeSet;
 
@@ -16,33 +16,33 @@ use store::working_set::WorkingSet;
 
 use crate::pace::RailPace;
 
-/// Says that a person is called.
+/// Logs and counts an operator alert.
 pub(crate) fn alert(alert: &Alert) {
-    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "a person has to look");
+    tracing::warn!(kind = alert.kind.name(), subject = %alert.subject, what = %alert.what, "operator alert raised");
     metrics::counter!("corridor_alerts_total", "kind" => alert.kind.name()).increment(1);
 }
 
-/// Says what a signer has left to pay for gas.
+/// Records a signer's gas balance.
 pub(crate) fn gas(role: KeyRole, signer: Address, wei: u128) {
     let microether = u32::try_from(wei / 1_000_000_000_000).unwrap_or(u32::MAX);
     let labels = [("role", role.name().to_owned()), ("signer", signer.to_string())];
     metrics::gauge!("corridor_signer_gas_microether", &labels).set(microether);
 }
 
-/// The changes of one batch that are counted, and the work that it leaves.
+/// The counted changes of one batch, and the jobs that it creates.
 #[derive(Debug, Default)]
 pub struct Seen {
     quotes: Vec<(Country, &'static str)>,
     payments: Vec<(Country, PaymentState)>,
     settled: Vec<(Country, Span)>,
-    /// What rails paid, and how long after they were told to.
+    /// Rails that paid, with the time since submission.
     paid: Vec<(RailId, Span)>,
-    /// The kinds of jobs that it makes due at once.
+    /// Kinds of jobs that become due at once.
     pub due: BTreeSet<JobKind>,
 }
 
 impl Seen {
-    /// Looks through a decided batch.
+    /// Collects the metrics of a decided batch.
     pub fn of(ws: &WorkingSet) -> Seen {
         let mut seen = Seen::default();
         for (_, before, quote) in ws.quotes.changes() {
@@ -70,7 +70,7 @@ impl Seen {
         seen
     }
 
-    /// Records what was committed.
+    /// Records the metrics of a committed batch.
     pub fn record(&self, pace: &RailPace) {
         for (rail, took) in &self.paid {
             pace.paid(rail, *took);

@@ -1,8 +1,10 @@
-//! What this node's own batches left of the tenants' rows. A batch of new quotes and orders is decided on that, without
-//! asking the database first: its writes and COMMIT go out in one flight (ADR 34).
+//! Cached rows of tenants, as of this node's last committed batches. A batch of new quotes and
+//! orders is decided on the cache without a query: its writes and COMMIT travel in one flight (ADR
+//! 34).
 //!
-//! A hint, never a truth: each row that such a decision hangs on is written with a guard, or its absence is a
-//! constraint's. Where another node wrote meanwhile the database refuses the batch, and it is decided on loaded rows.
+//! Only a hint: each row that a decision depends on is written with a guard, or a constraint
+//! ensures its absence. If another node wrote in between, the database rejects the batch and it is
+//! decided on loaded rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
@@ -16,14 +18,14 @@ use domain::time::{Span, Timestamp};
 use store::need::Need;
 use store::working_set::{Head, WorkingSet};
 
-/// Tenants that are remembered; beyond them all are forgotten.
+/// Maximum number of cached tenants; beyond it the cache is cleared.
 const TENANTS_MAX: usize = 1_024;
-/// Open quotes that are remembered; beyond them the oldest are forgotten. Some 7 MB.
+/// Maximum number of cached open quotes, about 7 MB; beyond it the oldest are evicted.
 const QUOTES_MAX: usize = 16_384;
-/// How long the store's clock is believed to go as this node's own does, before it is looked at again.
+/// How long the store's clock is extrapolated from the node's own before it is read again.
 const CLOCK_BELIEVED: Span = Span::secs(1);
 
-/// Remembered rows.
+/// The row cache.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Mutex<State>);
 
@@ -32,18 +34,18 @@ struct State {
     clock: Option<Looked>,
     tenants: HashMap<TenantId, Rows>,
     quotes: HashMap<(TenantId, QuoteId), Quote>,
-    /// Their keys in the order in which they came; some are forgotten already.
+    /// Keys in order of insertion; some may be evicted already.
     oldest: VecDeque<(TenantId, QuoteId)>,
 }
 
-/// A look at the store's clock.
+/// A reading of the store's clock.
 #[derive(Clone, Copy, Debug)]
 struct Looked {
     store: Timestamp,
     own: Timestamp,
 }
 
-/// A tenant's rows as his last batch left them.
+/// Cached rows of a tenant, as of its last committed batch.
 #[derive(Debug)]
 struct Rows {
     head: Head,
@@ -51,7 +53,7 @@ struct Rows {
     at: Timestamp,
     accounts: Vec<Account>,
     open_quotes: BTreeMap<Country, i64>,
-    /// Batches in a row that found everything as this node had left it.
+    /// Consecutive batches that found everything as this node had left it.
     alone: u32,
 }
 
@@ -60,10 +62,10 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rows that new quotes and orders need, where all of them are remembered and the last `alone` batches of each tenant
-    /// have found everything as this node had left it. `own` is this node's clock.
+    /// The rows for new quotes and orders, if all are cached and the last `alone` batches of each
+    /// tenant found everything as this node had left it. `own` is this node's clock.
     pub(crate) fn recall(&self, need: &Need, own: Timestamp, alone: u32) -> Option<WorkingSet> {
-        // Without the rows of deliveries, which are not remembered, events that are wanted would go nowhere.
+        // Delivery rows are not cached; without them, subscribed events would not be delivered.
         if !need.streams.is_empty() || !need.receivers.is_empty() {
             return None;
         }
@@ -89,9 +91,9 @@ impl Memory {
         Some(rows)
     }
 
-    /// Rows were loaded between these two times of this node's clock: remembers the store's, unless the node's own leapt
-    /// meanwhile. Has them decided no earlier than the last batch of the same tenants: while rows were recalled the node's own
-    /// clock may have gone a little faster.
+    /// Records a reading of the store's clock for rows loaded between these two times of the node's
+    /// clock, unless the node's own jumped. Ensures that they are decided no earlier than the last
+    /// batch of the same tenants: on cached rows, the node's clock may have run slightly fast.
     pub(crate) fn look(&self, rows: &mut WorkingSet, own: Range<Timestamp>) {
         let mut state = self.state();
         let looked = Looked { store: rows.now, own: own.end };
@@ -100,14 +102,14 @@ impl Memory {
         rows.now = before.and_then(|before| not_before(before, rows.now)).unwrap_or(rows.now);
     }
 
-    /// Remembers what a committed batch left of rows that were recalled for it.
+    /// Caches the rows of a committed batch that was decided on cached rows.
     pub(crate) fn learn(&self, need: &Need, rows: &WorkingSet) {
         let mut state = self.state();
         need.tenants.iter().for_each(|tenant| state.learn_tenant(*tenant, rows));
         state.learn_rest(rows);
     }
 
-    /// Remembers what a committed batch left of rows that were loaded for it.
+    /// Caches the rows of a committed batch that was decided on loaded rows.
     pub(crate) fn learn_loaded(&self, need: &Need, rows: &WorkingSet) {
         let mut state = self.state();
         let unknown = need.tenants.iter().filter(|tenant| !state.tenants.contains_key(tenant)).count();
@@ -126,19 +128,21 @@ impl Memory {
         state.learn_rest(rows);
     }
 
-    /// Forgets tenants whose rows may be others by now.
+    /// Evicts tenants whose rows may be stale.
     pub(crate) fn forget(&self, tenants: &BTreeSet<TenantId>) {
         self.state().tenants.retain(|tenant, _| !tenants.contains(tenant));
     }
 }
 
-/// Whether what this node's own clock went by can be what the store's went by: no leap, and not for long.
+/// Whether the elapsed time on the node's clock can stand for the store's: no jump, and not too
+/// long.
 fn is_believed(own: Span) -> bool {
     (Span(0)..=CLOCK_BELIEVED).contains(&own)
 }
 
-/// A tenant's batches do not go back in time, unless his last one was further ahead than recalling can lead: then the store's
-/// clock was wrong and has been set back, and `None` says that what it showed counts for nothing.
+/// A tenant's batches do not go back in time, unless its last one was further ahead than
+/// extrapolation can lead. Then the store's clock was wrong and has been set back, and `None`
+/// invalidates its reading.
 fn not_before(last: Timestamp, now: Timestamp) -> Option<Timestamp> {
     (last - now <= CLOCK_BELIEVED).then(|| now.max(last))
 }
@@ -150,7 +154,7 @@ impl State {
         let known = self.tenants.entry(tenant);
         let known = known.or_insert(Rows { head, at: rows.now, accounts, open_quotes, alone: 0 });
         (known.head, known.at) = (head, rows.now);
-        // All of them were loaded, or recalled, with the tenant.
+        // All of them were loaded, or read from the cache, with the tenant.
         known.accounts.clear();
     }
 

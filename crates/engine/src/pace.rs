@@ -1,4 +1,4 @@
-//! How long each rail takes to pay, from this node's newest pay-outs.
+//! How long each rail takes to pay, from this node's latest payouts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -6,19 +6,19 @@ use std::sync::{Mutex, PoisonError};
 use domain::rail::RailId;
 use domain::time::Span;
 
-/// Pay-outs of a rail that are looked at.
+/// Payouts considered per rail.
 const KEPT: usize = 101;
-/// Of fewer nothing is concluded.
+/// Minimum number of payouts for a median.
 const ENOUGH: usize = 5;
 
-/// The pace of all rails.
+/// Payout durations of all rails.
 #[derive(Debug, Default)]
 pub struct RailPace {
     rails: Mutex<BTreeMap<RailId, VecDeque<Span>>>,
 }
 
 impl RailPace {
-    /// A rail has paid, so long after it was told to.
+    /// Records that a rail paid, this long after submission.
     pub fn paid(&self, rail: &RailId, took: Span) {
         let mut rails = self.rails.lock().unwrap_or_else(PoisonError::into_inner);
         let spans = rails.entry(rail.clone()).or_default();
@@ -28,7 +28,7 @@ impl RailPace {
         }
     }
 
-    /// The median of a rail's newest pay-outs; `None` where there are not enough of them.
+    /// The median of a rail's latest payouts; `None` if there are too few.
     pub fn median(&self, rail: &RailId) -> Option<Span> {
         let rails = self.rails.lock().unwrap_or_else(PoisonError::into_inner);
         let mut spans: Vec<Span> = rails.get(rail)?.iter().copied().collect();
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_of_the_newest_pay_outs_of_the_rail() {
+    fn the_median_covers_the_latest_payouts_of_the_rail() {
         let (pace, rail) = (RailPace::default(), RailId::new("pak-raast"));
         for seconds in [3, 1, 90, 2] {
             pace.paid(&rail, Span::secs(seconds));
@@ -58,6 +58,6 @@ mod tests {
         for _ in 0..KEPT {
             pace.paid(&rail, Span::secs(7));
         }
-        assert_eq!(pace.median(&rail), Some(Span::secs(7)), "what is long ago is forgotten");
+        assert_eq!(pace.median(&rail), Some(Span::secs(7)), "old payouts are discarded");
     }
 }

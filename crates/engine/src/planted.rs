@@ -1,7 +1,8 @@
 //! Bugs that the simulator plants to prove that it would find them (docs/adr/0008-planted-bugs.md).
 //!
-//! Compiled only with the feature `planted-bugs`, which nothing but the simulator asks for, and off even then until a
-//! thread plants one. Everywhere else [`is`] is the constant `false` and its branches vanish.
+//! Compiled only with the feature `planted-bugs`, which only the simulator enables, and inactive
+//! until a thread plants one. Otherwise [`is`] is the constant `false` and its branches are
+//! removed.
 
 /// A bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,36 +15,36 @@ pub enum Planted {
     EventOutsideCommit,
     /// A used quote can be used again (the simulator drops the schema's guard too).
     NoQuoteGuard,
-    /// Who held a job once may act for it for ever.
+    /// A worker that once held a job may act on it forever.
     StaleLease,
-    /// Callers are answered whatever becomes of the commit.
+    /// Callers are answered before the commit.
     AnswerBeforeCommit,
-    /// A quote holds for ever.
+    /// A quote never expires.
     NoQuoteExpiry,
-    /// A rail that does not know an attempt is taken to have refused it.
+    /// A rail that does not know an attempt is taken to have rejected it.
     NotFoundIsRefusal,
-    /// A message without an answer is taken not to have been sent.
+    /// A message without an answer is taken as not sent.
     SilenceIsRefusal,
     /// Reports are acknowledged before they are applied.
     CursorBeforeReports,
-    /// A commit in doubt is taken to have failed.
+    /// A commit of unknown outcome is taken as failed.
     DoubtIsFailure,
-    /// A commit in doubt is taken to have landed.
+    /// A commit of unknown outcome is taken as landed.
     DoubtIsSuccess,
-    /// Nobody is told to ask about a payment that was sent.
+    /// No inquiry is scheduled for a payment that was sent.
     ForgottenInquiry,
-    /// A refused payment's reservation stays.
+    /// A rejected payment keeps its reservation.
     KeptReservation,
-    /// A transaction's nonce is what the chain says, whatever was taken before (the simulator drops the schema's guard
-    /// too).
+    /// A transaction's nonce is read from the chain, ignoring those assigned before (the simulator
+    /// drops the schema's constraint too).
     NonceOutsideCommit,
-    /// A deposit counts as soon as it is seen.
+    /// A deposit is credited as soon as it is seen.
     CreditBeforeDepth,
-    /// A release is signed whatever has become of the wallet.
+    /// A release is signed whatever the wallet's state.
     ReleaseUnchecked,
-    /// Coins that go back to a wallet are booked twice.
+    /// Coins returned to a wallet are booked twice.
     ReturnedTwice,
-    /// A webhook is taken to be received before the receiver has answered.
+    /// A webhook is marked as delivered before the endpoint answers.
     EarlyAcknowledgement,
 }
 
@@ -65,7 +66,7 @@ impl Planted {
         Planted::KeptReservation,
     ];
 
-    /// Bugs of the wallet service: found only by schedules in which coins move.
+    /// Bugs of the wallet service: found only by schedules that move coins.
     pub const OF_WALLETS: [Planted; 5] = [
         Planted::NonceOutsideCommit,
         Planted::CreditBeforeDepth,
@@ -110,7 +111,7 @@ mod switch {
         static PLANTED: Cell<Planted> = const { Cell::new(Planted::Nothing) };
     }
 
-    /// Takes the bug out again when it is dropped.
+    /// Removes the bug when dropped.
     #[must_use]
     #[derive(Debug)]
     pub struct Roots(());

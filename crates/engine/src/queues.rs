@@ -1,9 +1,10 @@
-//! Which of the commands that wait make up the next batch.
+//! Selects the waiting commands of the next batch.
 //!
-//! The API's go first. Workers' ride along in every [`WORKERS_EVERY`]th batch of the API's, at most `background_max` for
-//! each of these batches, and have a batch of their own when no call came for a moment after the last: a burst is accepted
-//! first and settled behind it. Once jobs are later than `background_lag_max`, a load that lasts is shared evenly:
-//! settling never starves accepting and accepting never stops settling.
+//! API commands go first. Workers' commands join every [`WORKERS_EVERY`]th API batch, up to
+//! `background_max` for each of these batches, and get a batch of their own when no API command has
+//! arrived for a moment: a burst is accepted first and settled later. Once jobs are later than
+//! `background_lag_max`, a sustained load is shared evenly: settling never starves accepting and
+//! accepting never stops settling.
 
 use std::collections::VecDeque;
 
@@ -16,45 +17,45 @@ use crate::batcher::EngineError;
 use crate::command::{Command, Outcome};
 use crate::world::Tuning;
 
-/// In one of so many batches of the API's, workers' commands ride along. Each kind of command has statements of its own,
-/// which cost the database nearly the same whether they are about one row or ten; and only the other batches need no rows
-/// loaded (ADR 34).
+/// Workers' commands join one in this many API batches. Each kind of command has statements of its
+/// own, which cost the database nearly the same for one row as for ten; and only the other batches
+/// need no rows loaded (ADR 34).
 const WORKERS_EVERY: usize = 16;
 
-/// Whom a command's outcome is told.
+/// Receives a command's outcome.
 pub type Reply = oneshot::Sender<Result<Outcome, EngineError>>;
 
-/// A command that waits for its batch.
+/// A command waiting for its batch.
 pub struct Waiting {
-    /// Apart: it is large, and moves from queue to queue.
+    /// Boxed: it is large, and moves from queue to queue.
     pub command: Box<Command>,
-    /// Who waits for its outcome.
+    /// The channel for its outcome.
     pub reply: Reply,
 }
 
-/// Whose turn it is.
+/// Which queue may proceed.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// Until when workers' commands alone wait, because callers were answered a moment ago; nobody is waited for while jobs
-    /// are late.
+    /// Until when workers' commands are held back because API callers were just answered and may
+    /// call again. Not applied while jobs are late.
     pub callers_until: Option<Timestamp>,
     /// Whether jobs are late.
     pub late: bool,
 }
 
-/// The commands that wait, in order of arrival.
+/// The waiting commands, in order of arrival.
 #[derive(Default)]
 pub struct Queues {
-    /// The API's.
+    /// The API's commands.
     pub foreground: VecDeque<Waiting>,
-    /// Workers'.
+    /// Workers' commands.
     pub background: VecDeque<Waiting>,
-    /// Batches of the API's since the one that took the oldest of the workers' commands along.
+    /// API batches since the one that included the oldest of the workers' commands.
     without_workers: usize,
 }
 
 impl Queues {
-    /// The next commands of tenants that have no batch in flight, in order of arrival.
+    /// The next commands of tenants without a batch in flight, in order of arrival.
     pub fn next_batch(&mut self, tuning: &Tuning, turn: Turn, busy: &FxHashSet<TenantId>) -> Vec<Waiting> {
         let half = tuning.batch_max / 2;
         let kept = self.share(tuning, turn, half).min(half).min(self.background.len());
@@ -62,7 +63,8 @@ impl Queues {
         draw(&mut self.foreground, busy, tuning.batch_max - kept, &mut batch);
         let foreground = batch.len();
         let most = tuning.batch_max.min(foreground + self.share(tuning, turn, foreground));
-        // A tenant whose batch is in flight does not miss its workers' turn: others may go, and it comes with its next batch.
+        // A tenant with a batch in flight does not lose its workers' turn: others may go, and its
+        // own commands join its next batch.
         let oldest_may_go = self.background.front().is_some_and(|oldest| !busy.contains(&oldest.command.tenant));
         draw(&mut self.background, busy, most, &mut batch);
         if foreground > 0 {
@@ -72,7 +74,7 @@ impl Queues {
         batch
     }
 
-    /// How many of the workers' commands may go with so many of the API's.
+    /// How many of the workers' commands may join this many API commands.
     fn share(&self, tuning: &Tuning, turn: Turn, foreground: usize) -> usize {
         match foreground {
             0 if turn.callers_until.is_some() => 0,
@@ -85,7 +87,8 @@ impl Queues {
 }
 
 fn draw(queue: &mut VecDeque<Waiting>, busy: &FxHashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
-    // Of one large tenant hundreds wait while its batch is in flight: nothing is moved for them.
+    // Hundreds of a large tenant's commands may wait while its batch is in flight: they are not
+    // moved.
     let is_free = |waiting: &Waiting| !busy.contains(&waiting.command.tenant);
     if batch.len() >= most || !queue.iter().any(is_free) {
         return;
@@ -103,7 +106,7 @@ fn draw(queue: &mut VecDeque<Waiting>, busy: &FxHashSet<TenantId>, most: usize, 
 
 #[cfg(test)]
 pub mod test {
-    //! Commands that wait for nobody.
+    //! Commands without a caller.
 
     use domain::ids::PaymentRequestId;
     use uuid::Uuid;
@@ -112,10 +115,10 @@ pub mod test {
     use crate::command::Action;
     use crate::command::wallets::RequestAction;
 
-    /// Callers may be passed over, and no job is late.
+    /// API callers are not waited for, and no job is late.
     pub const EARLY: Turn = Turn { callers_until: None, late: false };
 
-    /// A command of the API's.
+    /// An API command.
     pub fn call(tenant: TenantId) -> Command {
         let cancel = RequestAction::Cancel { by: None, idempotency: None };
         Command { tenant, action: Action::Request(PaymentRequestId(Uuid::nil()), cancel) }
@@ -138,7 +141,7 @@ mod tests {
     const OTHER: TenantId = TenantId(Uuid::from_u128(2));
     const LATE: Turn = Turn { callers_until: None, late: true };
 
-    /// Asks for batches from commands that nobody waits for.
+    /// Draws batches from commands without callers.
     struct Table {
         queues: Queues,
         tuning: Tuning,
@@ -155,14 +158,14 @@ mod tests {
             self.queues.background.extend((0..background).map(|_| waiting(work(tenant))));
         }
 
-        /// How many of the API's and how many of the workers' commands go next.
+        /// How many API commands and how many workers' commands go next.
         fn next(&mut self, turn: Turn, busy: &[TenantId]) -> (usize, usize) {
             let batch = self.queues.next_batch(&self.tuning, turn, &busy.iter().copied().collect());
             let foreground = batch.iter().filter(|waiting| waiting.command.is_foreground()).count();
             (foreground, batch.len() - foreground)
         }
 
-        /// The same of so many batches, while as many calls come anew as went.
+        /// Same for several batches, while as many API commands arrive as leave.
         fn burst(&mut self, tenant: TenantId, calls: usize, batches: usize) -> Vec<(usize, usize)> {
             let next = |_| {
                 self.wait(tenant, calls, 0);
@@ -185,17 +188,17 @@ mod tests {
         let rides: Vec<(usize, usize)> =
             batches.map(|(at, (_, work))| (at, work)).filter(|(_, work)| *work > 0).collect();
         assert_eq!(rides, [(15, 64), (31, 64), (47, 32)]);
-        // None waited for so long that the next goes at once.
+        // None waited long enough for the next to go at once.
         table.wait(TENANT, 0, 1);
         assert_eq!(table.burst(TENANT, 1, 1), [(1, 1)]);
     }
 
     #[test]
-    fn workers_have_a_batch_of_their_own_when_no_caller_asks() {
+    fn workers_get_a_batch_of_their_own_without_api_calls() {
         let mut table = Table::new(256, 4);
         table.wait(TENANT, 0, 300);
         let answered = Turn { callers_until: Some(Timestamp(1)), late: false };
-        assert_eq!(table.next(answered, &[]), (0, 0), "callers were just answered and may ask again");
+        assert_eq!(table.next(answered, &[]), (0, 0), "callers were just answered and may call again");
         assert_eq!(table.next(EARLY, &[]), (0, 256));
     }
 
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_who_fill_every_batch_leave_workers_room() {
+    fn callers_that_fill_every_batch_leave_capacity_for_workers() {
         let mut table = Table::new(100, 4);
         table.wait(TENANT, 0, 300);
         let mut most = vec![(100, 0); WORKERS_EVERY - 1];

@@ -1,5 +1,6 @@
-//! Reconciliation (I14): what the chain holds and what rails say that they paid, beside the ledger. The worker of that
-//! name compares; here is what it found, as it is kept between nodes and told to a person, and how to ask for it.
+//! Reconciliation (I14) of the ledger with on-chain balances and rails' reports. The worker of that
+//! name compares; this module holds its findings as stored between nodes and shown to operators,
+//! and lets callers request a run.
 
 use std::fmt;
 
@@ -11,22 +12,22 @@ pub use store::{Covered, Stray};
 use store::{Store, StoreError};
 use uuid::Uuid;
 
-/// Where the store keeps the newest report.
+/// Store key of the latest report.
 const REPORT: &str = "reconciliation.report";
-/// Where the store keeps the newest wish for one.
+/// Store key of the latest request.
 const WANTED: &str = "reconciliation.wanted";
-/// Bits of a wish behind its number, which tell wishes of one instant apart.
+/// Random bits after a request's timestamp, which distinguish requests of one instant.
 const RANDOM_BITS: u32 = 64;
 const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
-/// Most breaks that a report names.
+/// Maximum number of discrepancies that a report lists.
 pub const NAMED_MAX: usize = 1_000;
 
-/// Whom the ledger is compared with.
+/// The source that the ledger is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The token's balance on the chain.
     Chain,
-    /// The token's transfers as the watcher took them in.
+    /// The token transfers that the watcher ingested.
     Watcher,
     /// The rail's reports.
     Rail,
@@ -45,27 +46,27 @@ impl Side {
     }
 }
 
-/// Two that do not agree, in minor units of the account's currency.
+/// A discrepancy, in minor units of the account's currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// Whose books.
+    /// The tenant whose books differ.
     pub tenant: TenantId,
-    /// Which account.
+    /// The ledger account.
     pub account: AccountCode,
-    /// Who says otherwise.
+    /// The source that differs.
     pub side: Side,
-    /// What it says.
+    /// The amount that it reports.
     pub said: i64,
-    /// The least that would agree with the ledger …
+    /// The smallest amount consistent with the ledger.
     pub least: i64,
-    /// … and the most: between the two lies what is under way.
+    /// The largest amount consistent with the ledger: the difference is in flight.
     pub most: i64,
 }
 
 impl fmt::Display for Break {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let money = |minor| Money::new(minor, self.account.currency());
-        write!(out, "{}: the {} says {}, ", self.account, self.side.name(), money(self.said))?;
+        write!(out, "{}: the {} reports {}, ", self.account, self.side.name(), money(self.said))?;
         if self.least == self.most {
             return write!(out, "the ledger {}", money(self.least));
         }
@@ -73,25 +74,25 @@ impl fmt::Display for Break {
     }
 }
 
-/// What one comparison found.
+/// The result of one comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// When it was over.
+    /// When it ended.
     pub at: Timestamp,
-    /// The newest wish at its beginning, if there was one: it fulfils that and all before it.
+    /// The latest request at its start, if any: it fulfils that one and all before it.
     pub wanted: Option<Uuid>,
-    /// Balances of the chain that were compared.
+    /// On-chain balances compared.
     pub vaults: usize,
-    /// Accounts at rails that were compared.
+    /// Rail accounts compared.
     pub rails: usize,
-    /// How many do not agree.
+    /// Number of discrepancies.
     pub found: usize,
-    /// Those of them that are named: at most [`NAMED_MAX`].
+    /// The listed discrepancies: at most [`NAMED_MAX`].
     pub breaks: Vec<Break>,
 }
 
 impl Report {
-    /// One line of numbers, then one for each break.
+    /// One line of numbers, then one per discrepancy.
     fn to_text(&self) -> String {
         let wanted = self.wanted.unwrap_or_default();
         let mut text = format!("{} {wanted} {} {} {}", self.at.0, self.vaults, self.rails, self.found);
@@ -132,7 +133,7 @@ fn words<const N: usize>(line: &str) -> Option<[&str; N]> {
     line.split(' ').collect::<Vec<_>>().try_into().ok()
 }
 
-/// The newest report of any node.
+/// The latest report of any node.
 ///
 /// # Errors
 /// The store cannot be reached, or the report is not readable.
@@ -142,8 +143,8 @@ pub async fn last(store: &Store) -> Result<Option<Report>, StoreError> {
     text.map(|text| Report::parse(&text).ok_or_else(unreadable)).transpose()
 }
 
-/// Wants a report: the node that has the role makes one soon, and it names this wish or a later one. Each wish is greater
-/// than those before it.
+/// Requests a report: the node that holds the role creates one soon, and it names this request or a
+/// later one. Request ids increase.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -155,8 +156,8 @@ pub async fn want(store: &Store) -> Result<Uuid, StoreError> {
     Ok(wish)
 }
 
-/// The report that fulfils a wish, where it is there: the one that names it, or one that was made for a later wish. Of
-/// several who want one at the same moment one may have written over the others' wishes: they are put again.
+/// The report that fulfils a request, once it exists: the one that names it or a later one.
+/// Concurrent requests may overwrite each other: a lost request is stored again.
 ///
 /// # Errors
 /// The store cannot be reached, or the report is not readable.
@@ -168,7 +169,7 @@ pub async fn fulfilled(store: &Store, wish: Uuid) -> Result<Option<Report>, Stor
     Ok(report)
 }
 
-/// The newest wish.
+/// The latest request.
 pub(crate) async fn wanted(store: &Store) -> Result<Option<Uuid>, StoreError> {
     Ok(store.meta(WANTED).await?.and_then(|text| text.parse().ok()))
 }
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_kept_as_they_are() {
+    fn reports_round_trip() {
         let mut report = report();
         assert_eq!(Report::parse(&report.to_text()).as_ref(), Some(&report));
         report.wanted = Some(Uuid::from_u128(1));
@@ -204,15 +205,15 @@ mod tests {
     }
 
     #[test]
-    fn a_break_says_who_says_what() {
+    fn a_discrepancy_names_both_sides() {
         let mut at = report().breaks.remove(0);
         let account = &at.account;
-        assert_eq!(at.to_string(), format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC"));
+        assert_eq!(at.to_string(), format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC"));
         at.most = 4_500_000;
         let account = &at.account;
         assert_eq!(
             at.to_string(),
-            format!("{account}: the chain says 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
+            format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
         );
     }
 }

@@ -1,5 +1,6 @@
-//! Looking through blocks again: a payment that a node left out when its block was taken in is found by its transaction, by
-//! its vault, or in a range of blocks. The watcher does it; here is how to ask for it, and what came of it.
+//! Rescans of blocks: a payment that a node omitted when its block was ingested is found by its
+//! transaction, by its vault, or in a range of blocks. The watcher executes them; this module
+//! requests them and reads their results.
 
 use std::fmt;
 
@@ -8,21 +9,23 @@ use domain::time::Timestamp;
 use store::{Store, StoreError};
 use uuid::Uuid;
 
-/// Where the store keeps the wishes, one a line, the oldest first.
+use crate::batcher::fresh_id;
+
+/// Store key of the requests, one per line, oldest first.
 const WANTED: &str = "chain.rescan.wanted";
-/// Where the store keeps the newest reports, one a line, the oldest first.
+/// Store key of the latest reports, one per line, oldest first.
 const REPORTS: &str = "chain.rescan.reports";
-/// Most wishes that wait, and reports that are kept.
+/// Maximum number of waiting requests and of retained reports.
 const KEPT_MAX: usize = 256;
 
-/// What is to be looked through.
+/// What to rescan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The block that a transaction is in.
     Tx(TxHash),
     /// Every block in which a node knows a payment to this vault.
     Vault(Address),
-    /// A range of blocks, both included.
+    /// An inclusive range of blocks.
     Blocks(u64, u64),
 }
 
@@ -47,27 +50,27 @@ impl Target {
     }
 }
 
-/// A wish that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// Names it.
+    /// Its id.
     pub id: Uuid,
-    /// What it is.
+    /// What to rescan.
     pub target: Target,
 }
 
-/// What came of a wish.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The wish.
+    /// The request.
     pub wish: Uuid,
-    /// When it was over.
+    /// When it ended.
     pub at: Timestamp,
-    /// Blocks that were read again.
+    /// Blocks read again.
     pub blocks: usize,
-    /// Transfers of our vaults that had been left out.
+    /// Transfers to our vaults that had been omitted.
     pub found: usize,
-    /// Why nothing could be looked through, in words; empty = it was.
+    /// Why the rescan failed; empty = it succeeded.
     pub trouble: String,
 }
 
@@ -94,7 +97,7 @@ async fn lines(store: &Store, key: &str) -> Result<Vec<String>, StoreError> {
     Ok(store.meta(key).await?.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-/// Wants something looked through; `id` names the wish. What waits already under this id is not wanted twice.
+/// Requests a rescan; `id` names the request. A request already waiting under this id is not made twice.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -109,7 +112,15 @@ fn wanted_with(known: &str, line: &str) -> String {
     wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
 }
 
-/// Whether a wish still waits.
+/// Requests a rescan whose report no caller reads, unless the same target is already waiting.
+pub(crate) async fn want_if_new(store: &Store, target: Target) -> Result<(), StoreError> {
+    if wishes(store).await?.iter().any(|wish| wish.target == target) {
+        return Ok(());
+    }
+    want(store, fresh_id(store), target).await
+}
+
+/// Whether a request is still waiting.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -117,7 +128,7 @@ pub async fn is_wanted(store: &Store, id: Uuid) -> Result<bool, StoreError> {
     Ok(wishes(store).await?.iter().any(|wish| wish.id == id))
 }
 
-/// The wishes that wait, the oldest first.
+/// The waiting requests, oldest first.
 pub(crate) async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
     let parse = |line: &String| {
         let (id, target) = line.split_once(' ')?;
@@ -126,7 +137,7 @@ pub(crate) async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
     Ok(lines(store, WANTED).await?.iter().filter_map(parse).collect())
 }
 
-/// What came of a wish; `None` = it waits, or its report is no longer kept.
+/// The result of a request; `None` = it is waiting, or its report is no longer retained.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -135,8 +146,8 @@ pub async fn report(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreEr
     Ok(reports.iter().filter_map(|line| Report::parse(line)).find(|report| report.wish == wish))
 }
 
-/// A wish is fulfilled. It goes before its report is there: a caller that has read the report can ask for something else, and
-/// one whose wish is lost in between asks again.
+/// Completes a request. It is removed before its report is stored: a caller that read the report
+/// can request something else, and one whose request is lost in between requests again.
 pub(crate) async fn fulfil(store: &Store, report: &Report) -> Result<(), StoreError> {
     let id = report.wish.to_string();
     let without = |known: &str| known.lines().filter(|line| !line.starts_with(&id)).collect::<Vec<_>>().join("\n");
@@ -154,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_that_waits_displaces_no_other_however_often_it_is_made() {
+    fn a_waiting_request_displaces_no_other_however_often_it_is_made() {
         let mut wanted = String::new();
         for _ in 0..2 * KEPT_MAX {
             wanted = wanted_with(&wanted, "one tx");
@@ -166,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_and_reports_are_kept_as_they_are() {
+    fn requests_and_reports_round_trip() {
         for target in [Target::Tx(TxHash([7; 32])), Target::Vault(Address([9; 20])), Target::Blocks(3, 4_000_000_000)] {
             assert_eq!(Target::parse(&target.to_string()), Some(target));
         }

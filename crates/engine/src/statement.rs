@@ -1,8 +1,8 @@
-//! Statements of account: what moved over one account of a tenant in a period, with the balances around it.
+//! Statements of account: a tenant account's movements in a period, with the balances around them.
 //!
-//! A statement is read, never booked. It is checked when it is made: the transfers from the first one on must add up to
-//! the account as it stands, the listed ones to the sums of the period, and opening + movements = closing. What does not
-//! is an error, not a statement. How it looks (CSV, JSON, camt.053) is not decided here.
+//! A statement is read, never booked, and checked when it is made: all transfers must add up to the
+//! account's current balance, the listed ones to the period's sums, and opening + movements =
+//! closing. A mismatch is an error. Formats (CSV, JSON, camt.053) are defined elsewhere.
 
 mod assemble;
 mod words;
@@ -21,39 +21,39 @@ use uuid::Uuid;
 
 pub use store::References;
 
-/// Most movements, and most open reservations, that one statement lists: what bounds its memory. A longer period is made
-/// of several statements, whose balances join.
+/// Maximum number of movements, and of open reservations, in one statement, which bounds memory. A
+/// longer period takes several statements, whose balances join.
 pub const MOVEMENTS_MAX: usize = 100_000;
-/// A period that ended so long ago is final: what is being booked now can no longer fall into it.
+/// A period that ended this long ago is final: no current booking can fall into it.
 pub const FINAL_AFTER: Span = Span::mins(1);
-/// The account may move while it is read: so often it is read again before it is said not to add up.
+/// The account may move while it is read: number of reads before a mismatch is reported.
 const TRIES_MAX: u32 = 3;
 
-/// Which statement.
+/// The requested statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Whose account.
+    /// The tenant that owns the account.
     pub tenant: TenantId,
-    /// Which account.
+    /// The account.
     pub account: AccountCode,
-    /// From this instant on.
+    /// Start, inclusive.
     pub from: Timestamp,
-    /// Before this instant.
+    /// End, exclusive.
     pub to: Timestamp,
-    /// The present, on the store's clock.
+    /// The current time on the store's clock.
     pub now: Timestamp,
-    /// Most movements and most reservations, [`MOVEMENTS_MAX`] at most.
+    /// Maximum number of movements and of reservations, at most [`MOVEMENTS_MAX`].
     pub limit: usize,
-    /// Its number, where whoever asks counts for himself; else see [`Statement::sequence`].
+    /// Its sequence number, if the caller counts; otherwise see [`Statement::sequence`].
     pub sequence: Option<u64>,
 }
 
-/// Which way money goes, as the account's owner sees it.
+/// Direction of a movement, as the account's owner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// To the account.
+    /// Into the account.
     Credit,
-    /// From the account.
+    /// Out of the account.
     Debit,
 }
 
@@ -67,25 +67,25 @@ impl Direction {
     }
 }
 
-/// The two balances of an account at an instant.
+/// The two balances of an account at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// Everything that is final.
+    /// All final movements.
     pub booked: Money,
-    /// The same less what is reserved to be paid.
+    /// The booked balance less open reservations.
     pub available: Money,
 }
 
-/// How many, and how much.
+/// A count and a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// How many.
+    /// Number of movements.
     pub count: u64,
-    /// How much; not negative.
+    /// Their sum; not negative.
     pub sum: Money,
 }
 
-/// What a movement belongs to.
+/// The record that a movement belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A payment.
@@ -94,12 +94,12 @@ pub enum Subject {
     Order(ExchangeId),
     /// An incoming transaction.
     Deposit(DepositId),
-    /// Nothing that has an id.
+    /// None with an id.
     Nothing,
 }
 
 impl Subject {
-    /// What a transfer with this reason belongs to: the reason's first word says of what kind the id is.
+    /// Returns the record of a transfer: the first word of its reason names the kind of its id.
     fn of(transfer: &StoredTransfer) -> Subject {
         match (transfer.reason.split('.').next(), transfer.subject) {
             (Some("payment"), Some(id)) => Subject::Payment(PaymentId(id)),
@@ -120,101 +120,103 @@ impl Subject {
     }
 }
 
-/// One movement, or one reservation.
+/// One movement or reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The transfer.
+    /// The transfer's id.
     pub id: TransferId,
-    /// When it was booked (or reserved). Its UTC day is the value date too: money that is booked can be spent.
+    /// When it was booked (or reserved). Its UTC day is the value date too: booked funds are
+    /// available.
     pub at: Timestamp,
-    /// Which way.
+    /// Credit or debit.
     pub direction: Direction,
-    /// How much; greater than zero.
+    /// Amount; greater than zero.
     pub amount: Money,
-    /// Why, as the ledger's stable word.
+    /// The ledger's stable reason code.
     pub reason: String,
-    /// Why, in words.
+    /// The reason as a label.
     pub purpose: &'static str,
-    /// The account on the other side …
+    /// The account on the other side.
     pub counter_account: AccountCode,
-    /// … in words.
+    /// Its label.
     pub counter_side: &'static str,
-    /// What it belongs to.
+    /// The record that it belongs to.
     pub subject: Subject,
-    /// How others know that.
+    /// External references of that record.
     pub references: References,
 }
 
-/// A statement.
+/// A statement of account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Whose account.
+    /// The tenant that owns the account.
     pub tenant: TenantId,
-    /// Which account.
+    /// The account.
     pub account: AccountCode,
-    /// From this instant on.
+    /// Start, inclusive.
     pub from: Timestamp,
-    /// Before this instant.
+    /// End, exclusive.
     pub to: Timestamp,
     /// When it was made.
     pub made_at: Timestamp,
-    /// Whether nothing can be added to the period any more. Made again, a final statement is the same.
+    /// Whether the period can no longer change. A final statement is identical when made again.
     pub is_final: bool,
-    /// The number of the UTC day on which the period ends, counted from 1 on the day on which the account first moved; 0
-    /// before that. So daily statements count up by one, and a statement that is made again has its old number.
+    /// The UTC day on which the period ends, counted from 1 on the day of the account's first
+    /// movement; 0 before that. Daily statements thus count up by one, and a repeated statement
+    /// keeps its number.
     pub sequence: u64,
-    /// At the beginning.
+    /// Balance at the start.
     pub opening: Balance,
-    /// At the end.
+    /// Balance at the end.
     pub closing: Balance,
-    /// All that was given to the account.
+    /// All credits.
     pub credits: Total,
-    /// All that was taken from it.
+    /// All debits.
     pub debits: Total,
-    /// The movements in the order in which they were booked, each with the booked balance after it.
+    /// The movements in booking order, each with the booked balance after it.
     pub entries: Vec<(Entry, Money)>,
-    /// Reservations that are open at the end, the newest first. They are in no booked balance.
+    /// Reservations open at the end, newest first. No booked balance includes them.
     pub reservations: Vec<Entry>,
 }
 
-/// Why there is no statement.
+/// Why no statement was made.
 #[derive(Debug, thiserror::Error)]
 pub enum StatementError {
-    /// The period is empty or turned round.
-    #[error("a period ends behind its beginning: {from} is not before {to}")]
+    /// The period is empty or reversed.
+    #[error("the period ends before it starts: {from} is not before {to}")]
     Period {
-        /// Beginning.
+        /// Start.
         from: Timestamp,
         /// End.
         to: Timestamp,
     },
     /// The period has not ended.
-    #[error("the period ends at {to}, and it is {now}: a statement says what has happened")]
+    #[error("the period ends at {to}, which is after the current time {now}: choose a period that has ended")]
     NotOver {
         /// End.
         to: Timestamp,
-        /// The present.
+        /// The current time.
         now: Timestamp,
     },
-    /// There is no such account.
-    #[error("nothing was ever booked on {0}")]
+    /// The account does not exist.
+    #[error("account {0} has no bookings")]
     Unknown(AccountCode),
-    /// There is more than fits.
-    #[error("{found} {what} are more than the {limit} that one statement lists: choose a shorter period")]
+    /// The period has too many entries.
+    #[error("{found} {what} exceed the limit of {limit} per statement: choose a shorter period")]
     TooLong {
-        /// Of what.
+        /// The kind of entries.
         what: &'static str,
-        /// How many there are.
+        /// Number of entries.
         found: i64,
-        /// How many would fit.
+        /// The limit.
         limit: usize,
     },
-    /// The books do not add up.
-    #[error("no statement can be made of {account}: {what}. `corridor ledger verify` says more")]
+    /// The books are inconsistent.
+    #[error("cannot make a statement of {account}: {what}. Run `corridor ledger verify` for details")]
     Disagrees {
-        /// Of which account.
+        /// The account.
         account: AccountCode,
-        /// What does not agree with what.
+        /// What disagrees.
         what: String,
     },
     /// The store could not be read.
@@ -222,7 +224,7 @@ pub enum StatementError {
     Store(#[from] StoreError),
 }
 
-/// Makes a statement.
+/// Creates a statement.
 ///
 /// # Errors
 /// See [`StatementError`].

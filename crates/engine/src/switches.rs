@@ -1,8 +1,8 @@
-//! What operators have switched off while the service runs: corridors that take no new quotes and payments, rails that
-//! nothing is sent over. The store keeps it for every node; each node looks again every few seconds.
+//! Runtime switches set by operators: corridors that accept no new quotes and payments, rails that
+//! nothing is sent over. Stored for all nodes; each node polls them every few seconds.
 //!
-//! A rail that is switched off here has refused nothing: payments that only it can take wait for it as they wait for a
-//! rail that does not answer.
+//! A rail switched off here has rejected nothing: payments that only it can pay wait, as they do
+//! for a rail that does not answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// The name in the store and in the administration log.
+    /// The name in the store and in the audit log.
     pub fn name(&self) -> String {
         match self {
             Switch::Corridor(country) => format!("{CORRIDOR}{}", country.alpha3()),
@@ -33,7 +33,7 @@ impl Switch {
         }
     }
 
-    /// Reads [`Switch::name`].
+    /// Parses [`Switch::name`].
     pub fn parse(name: &str) -> Option<Switch> {
         match name.strip_prefix(CORRIDOR) {
             Some(country) => Country::parse(country).map(Switch::Corridor),
@@ -42,19 +42,19 @@ impl Switch {
     }
 }
 
-/// What is switched off, as this node last heard of it. Cheap to read.
+/// The active switches, as last read by this node. Cheap to read.
 #[derive(Debug, Default)]
 pub struct Switches {
     off: Mutex<Arc<BTreeMap<Switch, String>>>,
 }
 
 impl Switches {
-    /// Everything that is off, each with who switched it off and why.
+    /// Everything switched off, each with actor and reason.
     pub fn off(&self) -> Arc<BTreeMap<Switch, String>> {
         Arc::clone(&self.off.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether nothing new is taken for a country.
+    /// Whether a country accepts no new quotes and payments.
     pub fn is_closed(&self, country: Country) -> bool {
         self.off().contains_key(&Switch::Corridor(country))
     }
@@ -68,19 +68,20 @@ impl Switches {
         self.off().keys().filter_map(rail).collect()
     }
 
-    /// Looks into the store again.
+    /// Reads the switches from the store.
     ///
     /// # Errors
-    /// The store cannot be reached; what was known stays.
+    /// The store cannot be reached; the last known state stays in effect.
     pub async fn refresh(&self, store: &Store) -> Result<(), StoreError> {
         let off = store.switched_off().await?;
-        // A name that this program does not know is another version's.
+        // Unknown names belong to other versions of this program.
         let known = off.into_iter().filter_map(|(name, why)| Some((Switch::parse(&name)?, why)));
         *self.off.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(known.collect());
         Ok(())
     }
 
-    /// Switches something on or off, for every node; who does it and why is noted in the same commit.
+    /// Switches something on or off for every node; actor and reason are recorded in the same
+    /// commit.
     ///
     /// # Errors
     /// The store cannot be reached.

@@ -1,4 +1,5 @@
-//! What the engine knows about the installation: configuration and the ports to the outside, shared by all its parts.
+//! The engine's view of the installation: configuration and the ports to external systems, shared
+//! by all its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,28 +33,28 @@ pub struct World {
     pub screen: Arc<dyn NameScreen>,
     /// The connected rails by name.
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
-    /// What the wallet service needs; `None` = it is not offered.
+    /// Dependencies of the wallet service; `None` = not enabled.
     pub wallet: Option<WalletWorld>,
-    /// How the payment service's events are delivered; `None` = they are not.
+    /// Delivery of the payment service's events; `None` = not enabled.
     pub payment_webhooks: Option<PaymentWebhooks>,
-    /// What time it is for the business: a sandbox may move it.
+    /// The business clock: a sandbox may move it.
     pub clock: Arc<dyn Clock>,
-    /// What time it is on the wall: tokens are judged by it.
+    /// The wall clock, by which tokens are validated.
     pub wall_clock: Arc<dyn Clock>,
-    /// Bounds of the engine's own work.
+    /// Limits of the engine.
     pub tuning: Tuning,
-    /// How long the rails took of late.
+    /// Recent payout durations of the rails.
     pub pace: RailPace,
     /// How late this node's workers are.
     pub lag: JobLag,
-    /// Which rails answer.
+    /// The rails' health.
     pub health: RailHealth,
     /// What operators have switched off.
     pub switches: Switches,
 }
 
 impl World {
-    /// The rails that nothing is to be sent over at `now`: those that do not answer and those that are switched off.
+    /// The rails that nothing is sent over at `now`: unhealthy ones and those switched off.
     pub fn resting_rails(&self, now: Timestamp) -> BTreeSet<RailId> {
         let mut rails = self.health.unhealthy(now);
         rails.extend(self.switches.rails_off());
@@ -61,10 +62,10 @@ impl World {
     }
 }
 
-/// What the wallet service needs beside what payments need.
+/// Dependencies of the wallet service beyond those of payments.
 #[derive(Clone)]
 pub struct WalletWorld {
-    /// What is configured about the chain.
+    /// Chain configuration.
     pub config: Arc<ChainConfig>,
     /// The chain.
     pub chain: Arc<dyn Chain>,
@@ -72,66 +73,69 @@ pub struct WalletWorld {
     pub signer: Arc<dyn ChainSigner>,
     /// The tenants' contracts.
     pub contracts: Arc<dyn Contracts>,
-    /// Addresses that nobody may be paid from or to.
+    /// Sanctioned addresses.
     pub addresses: Arc<dyn AddressScreen>,
-    /// Who is asked about payers' surroundings; `None` = nobody.
+    /// Provider of chain analysis; `None` = not used.
     pub analysis: Option<Analysis>,
-    /// The banks' receivers of webhooks.
+    /// The banks' webhook endpoints.
     pub receiver: Arc<dyn Receiver>,
-    /// The body of an event's webhook: the same bytes whenever it is asked for.
+    /// The body of an event's webhook: identical bytes on every call.
     pub envelope: fn(&WalletEventEntry) -> Vec<u8>,
-    /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
+    /// Whether the cents of an amount determine its outcome (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
 }
 
-/// Who is asked about payers' surroundings, and what follows.
+/// The chain analysis provider, and how its results are used.
 #[derive(Clone)]
 pub struct Analysis {
     /// The provider.
     pub provider: Arc<dyn ChainAnalysis>,
-    /// From where on a person looks.
+    /// Thresholds from which a reviewer decides.
     pub terms: ProximityTerms,
-    /// How long after a deposit is to be screened the provider is asked again while it does not answer; then a person decides.
+    /// How long after a deposit's first screening attempt an unresponsive provider is retried; then
+    /// a reviewer decides.
     pub patience: Span,
 }
 
-/// How the payment service's events are delivered.
+/// Delivery of the payment service's events.
 #[derive(Clone)]
 pub struct PaymentWebhooks {
-    /// The banks' receivers of webhooks.
+    /// The banks' webhook endpoints.
     pub receiver: Arc<dyn Receiver>,
-    /// The body of an event's webhook: the event as `GET /v2/events` shows it, the same bytes whenever it is asked for.
+    /// The body of an event's webhook: the event as in `GET /v2/events`, identical bytes on every
+    /// call.
     pub envelope: fn(&EventRecord) -> Vec<u8>,
 }
 
-/// Bounds of the engine's own work.
+/// Limits of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Most commands of one batch.
+    /// Maximum number of commands per batch.
     pub batch_max: usize,
-    /// Most worker commands for each batch of API commands, in a burst of those; they go together with every sixteenth.
+    /// Maximum number of worker commands per API batch during a burst; they join every sixteenth
+    /// batch.
     pub background_max: usize,
-    /// How long after API commands were answered workers' commands alone wait for the next ones: callers that ask again at
-    /// once are heard first. None where the clock stands still while commands are executed.
+    /// How long workers' commands are held back after API commands were answered: callers that call
+    /// again at once go first. Zero if the clock does not advance while commands are executed.
     pub callers_turn: Span,
-    /// Jobs that are later than this get as large a share of each batch as the API's commands.
+    /// Jobs that are later than this get as large a share of each batch as API commands.
     pub background_lag_max: Span,
-    /// Most commands that wait; beyond it callers are told to come back.
+    /// Maximum number of waiting commands; beyond it callers are refused.
     pub queue_max: usize,
-    /// Batches in flight at once, of different tenants.
+    /// Concurrent batches, of different tenants.
     pub batches_in_flight: usize,
-    /// After how many batches of a tenant in a row that nobody else came between this node's next ones are decided on what it
-    /// remembers, without loading rows.
+    /// Consecutive undisturbed batches of a tenant after which this node decides its next ones on
+    /// cached rows, without loading.
     pub recall_after: u32,
-    /// Most jobs that a worker takes at once.
+    /// Maximum number of jobs that a worker leases at once.
     pub lease_max: usize,
-    /// How long a taken job is nobody else's.
+    /// How long a leased job is exclusive.
     pub lease: Span,
-    /// How often a worker looks for jobs that another node left.
+    /// How often a worker polls for jobs that other nodes left.
     pub poll: Span,
-    /// Most messages to rails under way at once.
+    /// Maximum number of concurrent messages to rails.
     pub calls_in_flight: usize,
-    /// How long a bank's statement and our own reports may be apart before that is a break.
+    /// How long a bank statement and our own reports may differ before that is a discrepancy.
     pub statement_grace: Span,
 }
 

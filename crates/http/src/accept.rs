@@ -1,14 +1,15 @@
-//! What a client accepts (RFC 9110, section 12.5.1): media ranges with their q-values, in any case.
+//! Parses `Accept` headers (RFC 9110, section 12.5.1): media ranges with q-values,
+//! case-insensitive.
 
 use http::{HeaderMap, header};
 
-/// The quality of a range that names none, in thousandths.
+/// The default quality in thousandths.
 const WHOLE: u16 = 1_000;
 
 /// The media ranges of a request's `Accept` headers.
 #[derive(Debug)]
 pub(crate) struct Accepted {
-    /// Range in lower case, and its quality in thousandths.
+    /// Ranges in lower case, with their quality in thousandths.
     ranges: Vec<(String, u16)>,
 }
 
@@ -23,8 +24,8 @@ impl Accepted {
         Accepted { ranges: ranges.collect() }
     }
 
-    /// How much `media` is wanted, in thousandths; 0 is not at all. The most specific range decides; all is well where
-    /// none are given.
+    /// The quality of `media` in thousandths; 0 means not acceptable. The most specific range
+    /// decides; without any range everything is acceptable.
     pub(crate) fn quality(&self, media: &str) -> u16 {
         if self.ranges.is_empty() {
             return WHOLE;
@@ -34,7 +35,7 @@ impl Accepted {
         ranges.iter().find_map(|range| self.of_range(range)).unwrap_or(0)
     }
 
-    /// How much `media` is wanted by its own name.
+    /// The quality of `media` by its exact name.
     pub(crate) fn named(&self, media: &str) -> u16 {
         self.of_range(media).unwrap_or(0)
     }
@@ -44,7 +45,7 @@ impl Accepted {
     }
 }
 
-/// The value of a `q` parameter: up to three decimals. One that cannot be read counts as 1.
+/// Parses a `q` parameter with up to three decimals. An invalid one counts as 1.
 fn quality(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     if !name.trim().eq_ignore_ascii_case("q") {

@@ -1,7 +1,7 @@
-//! How much a caller may ask who has not proven who it is: fixed windows of a minute per address, in memory.
+//! Rate limits for unauthenticated callers: fixed windows of one minute per address, in memory.
 //!
-//! One node counts for itself: nothing that is worth sharing hangs on it. Where there is no room for another address,
-//! unknown ones are refused until the window ends; callers that prove themselves are never counted here.
+//! Each node counts on its own. When the table is full, unknown addresses are refused until the
+//! window ends; authenticated callers are never counted here.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,12 +11,12 @@ use domain::time::Timestamp;
 
 use crate::limits::Allowance;
 
-/// Length of a window.
+/// Length of a window, in seconds.
 pub const WINDOW_S: i64 = 60;
-/// Addresses that are counted in one window.
+/// Maximum number of addresses in one window.
 const ADDRESSES_MAX: usize = 65_536;
 
-/// What is counted apart: an address in a group of requests.
+/// The key of a counter: an address in a group of requests.
 type Counted = (Option<IpAddr>, &'static str);
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Window {
     taken: HashMap<Counted, u32>,
 }
 
-/// Counts requests of addresses.
+/// Counts requests per address.
 #[derive(Debug)]
 pub struct AddressWindows {
     window: Mutex<Window>,
@@ -38,27 +38,28 @@ impl Default for AddressWindows {
     }
 }
 
-/// When the window began that `now` lies in, in UNIX seconds.
+/// The start of the window that contains `now`, in UNIX seconds.
 pub const fn window_of(now: Timestamp) -> i64 {
     now.unix_seconds().div_euclid(WINDOW_S) * WINDOW_S
 }
 
-/// What is shown of a window: `remaining` of `limit` until it ends.
+/// The state of a window: `remaining` of `limit` until it ends.
 pub fn shown(limit: u32, remaining: u32, now: Timestamp) -> Allowance {
     let reset_s = window_of(now) + WINDOW_S - now.unix_seconds();
     Allowance { limit, remaining, reset_s, retry_after_s: None }
 }
 
-/// What is shown of a window that is used up.
+/// The state of an exhausted window.
 pub fn used_up(limit: u32, now: Timestamp) -> Allowance {
     let shown = shown(limit, 0, now);
     Allowance { retry_after_s: Some(shown.reset_s), ..shown }
 }
 
 impl AddressWindows {
-    /// Counts one request of `address` in `group`, of which `limit` are allowed in a window.
+    /// Counts one request of `address` in `group`; a window allows `limit` of them.
     pub fn take(&self, address: Option<IpAddr>, group: &'static str, limit: u32, now: Timestamp) -> Allowance {
-        // Counts are single numbers: a thread that died holding the lock cannot have left one half written.
+        // Counts are single numbers, so a thread that panicked while holding the lock left none
+        // half written.
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if window_of(now) > window.began_s {
             *window = Window { began_s: window_of(now), taken: HashMap::new() };
@@ -74,7 +75,7 @@ impl AddressWindows {
     }
 }
 
-/// Whoever has one IPv6 address has the other 2^64 of its network too.
+/// IPv6 addresses count by their /64 network, which usually belongs to a single caller.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_gives_nothing_away() {
+    fn a_clock_that_steps_back_grants_no_extra_requests() {
         let windows = AddressWindows::default();
         assert!(windows.take(None, "a", 1, T0).is_granted());
         assert!(!windows.take(None, "a", 1, T0 - Span::secs(61)).is_granted());

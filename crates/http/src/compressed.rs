@@ -1,34 +1,34 @@
-//! Answers in gzip for clients that accept it: pages, lists and documents. Streams stay as they are: each event must be
-//! readable when it is sent.
+//! Compresses responses with gzip if the client accepts it: pages, lists and documents. Streams
+//! stay uncompressed, because each event must be readable when it is sent.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, NotForContentType, Predicate, SizeAbove};
 
-/// Smaller answers fit into one packet as they are.
+/// Smaller responses fit into one packet uncompressed.
 const COMPRESSED_MIN_BYTES: u16 = 1_024;
 
-/// Tells nginx, which buffers answers by default, to hand each piece of a stream on when it comes.
+/// Makes nginx, which buffers responses by default, forward each part of a stream at once.
 pub(crate) const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Marks an answer as a stream, for proxies and for [`layer`].
+/// Marks a response as a stream, for proxies and for [`layer`].
 pub(crate) fn mark_stream(headers: &mut HeaderMap) {
     headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
 }
 
-/// What is compressed.
+/// The predicate that selects responses for compression.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole;
 
 impl Predicate for Whole {
     fn should_compress<B: axum::body::HttpBody>(&self, response: &http::Response<B>) -> bool {
         let is_stream = response.headers().contains_key(X_ACCEL_BUFFERING);
-        // An entity tag names the bytes; those of another coding would be others.
+        // An entity tag identifies the bytes, which compression changes.
         !is_stream && !response.headers().contains_key(header::ETAG)
     }
 }
 
-/// The layer around a router.
+/// The compression layer.
 pub fn layer() -> CompressionLayer<And<And<SizeAbove, NotForContentType>, Whole>> {
     let sizeable = SizeAbove::new(COMPRESSED_MIN_BYTES).and(NotForContentType::IMAGES);
     CompressionLayer::new().gzip(true).compress_when(sizeable.and(Whole))

@@ -1,5 +1,5 @@
-//! `Idempotency-Key`: by what a repeated request is known, and how long one waits for another that is under way
-//! (`decisions.md`, "Both services"). What it then gets is the engine's.
+//! `Idempotency-Key`: fingerprints requests, and queues concurrent requests with the same key
+//! (`decisions.md`, "Both services"). The engine provides the stored response.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,19 +13,19 @@ use http::{HeaderName, Method};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// How long a request waits for the first one of its key.
+/// Timeout for a request that waits for the first one with its key.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// Longest key.
+/// Maximum length of a key.
 const KEY_MAX_CHARS: usize = 255;
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// On an answer that an earlier request made.
+/// Marks a response that an earlier request produced.
 pub(crate) static IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The header holds no key; says what a key is.
+/// The header contains no valid key; the message describes a valid one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
-/// The key of a POST, in the scope of its method and path.
+/// The key of a POST, scoped to its method and path.
 pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malformed> {
     if parts.method != Method::POST {
         return Ok(None);
@@ -43,27 +43,27 @@ pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malf
 type Known = (TenantId, IdempotencyKey);
 type Turns = Arc<Mutex<BTreeMap<Known, Arc<AsyncMutex<()>>>>>;
 
-/// The keyed requests that are under way on this node, each key's one after the other. Other nodes' are kept apart by
-/// the tenant's lock in the store.
+/// Serializes concurrent requests with the same key on this node. Across nodes the tenant's lock in
+/// the store does.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     turns: Turns,
     patience: Duration,
 }
 
-/// The first one of the key took too long.
+/// The first request with the key took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StillUnderWay;
 
-/// It is this request's turn until this is dropped.
+/// The request's turn; ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    // Given back before the place is: the order of the fields is that of their end.
+    // Released before the queue entry: fields drop in declaration order.
     _held: OwnedMutexGuard<()>,
     _place: Place,
 }
 
-/// A place in the queue of a key; the last one to leave takes the queue away.
+/// An entry in the queue of a key; the last one removes the queue.
 #[derive(Debug)]
 struct Place {
     turns: Turns,
@@ -74,7 +74,7 @@ struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map's and ours: whoever comes now finds the map locked.
+        // Two references remain: the map's and this one. The map is locked, so no one can join now.
         if Arc::strong_count(&self.queue) == 2 {
             turns.remove(&self.known);
         }
@@ -86,7 +86,7 @@ impl UnderWay {
         UnderWay { turns: Turns::default(), patience }
     }
 
-    /// Waits until no other request of the key, if there is one, is under way.
+    /// Waits until no other request with this key is in progress.
     pub(crate) async fn turn_of(
         &self,
         tenant: TenantId,
@@ -133,12 +133,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_of_one_key_take_turns_and_none_waits_for_ever() {
+    async fn requests_with_one_key_take_turns_and_none_waits_forever() {
         let under_way = UnderWay::new(Duration::from_millis(20));
         let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/orders".to_owned(), key: key.to_owned() };
         let (bank, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
         let same = key("k");
-        let first = under_way.turn(bank, &same).await.expect("nobody is there");
+        let first = under_way.turn(bank, &same).await.expect("no earlier request");
         assert_eq!(under_way.turn(bank, &same).await.map(drop), Err(StillUnderWay));
         assert!(under_way.turn(bank, &key("l")).await.is_ok() && under_way.turn(other, &same).await.is_ok());
         let (waits, ends) = tokio::join!(under_way.turn(bank, &same), async { drop(first) });

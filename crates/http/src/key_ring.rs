@@ -1,4 +1,4 @@
-//! Access keys and tenants as the store has them, believed for a moment so that no request waits for a read.
+//! Access keys and tenants from the store, cached briefly so that no request waits for a read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,18 +13,18 @@ use secrecy::ExposeSecret as _;
 
 use crate::auth::{Found, KeyRing, KeyRingError, Network, SigningKey, VerifiedKey};
 
-/// How long a key or a tenant is believed: a revocation takes effect on every node within this time.
+/// Cache lifetime of keys and tenants: a revocation takes effect on every node within this time.
 pub const BELIEVED_FOR: Duration = Duration::from_secs(2);
 
 /// The store's access keys.
 pub struct StoreKeys {
-    /// Where they are kept.
+    /// The store.
     pub store: Store,
-    /// Tells which secrets of a rotated key are still valid.
+    /// Decides which secrets of a rotated key are still valid.
     pub clock: Arc<dyn Clock>,
 }
 
-/// The name under which the store keeps how many seconds a key's own tokens may live, where that is not as for all keys
+/// Store key of the maximum token lifetime in seconds of an access key with its own limit
 /// (`decisions.md`, "JWT": a sandbox's onboarding token).
 pub fn token_lifetime(access_key: &str) -> String {
     format!("token_lifetime_s.{access_key}")
@@ -64,9 +64,9 @@ fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedK
     })
 }
 
-/// Where what tenants have agreed is looked up.
+/// Looks up tenants' policies.
 pub trait Policies: Send + Sync {
-    /// What a tenant has agreed; `None` if there is no such tenant.
+    /// The policy of a tenant; `None` if the tenant does not exist.
     fn of(&self, tenant: TenantId) -> Answer<'_, Result<Option<Arc<TenantPolicy>>, StoreError>>;
 }
 
@@ -76,7 +76,7 @@ impl Policies for Tenants {
     }
 }
 
-/// What tenants have agreed.
+/// The cached policies of tenants.
 pub struct Tenants {
     store: Store,
     known: RwLock<HashMap<TenantId, (Arc<TenantPolicy>, Instant)>>,
@@ -88,7 +88,7 @@ impl Tenants {
         Tenants { store, known: RwLock::default() }
     }
 
-    /// What a tenant has agreed; `None` if there is no such tenant.
+    /// The policy of a tenant; `None` if the tenant does not exist.
     pub async fn policy(&self, tenant: TenantId) -> Result<Option<Arc<TenantPolicy>>, StoreError> {
         if let Some((policy, since)) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&tenant)
             && since.elapsed() < BELIEVED_FOR

@@ -1,8 +1,8 @@
-//! The HTTP room: what is read from the wire, what is written to it, and who may ask.
+//! The HTTP layer: reads requests, writes responses, authenticates callers.
 //!
-//! Everything here is independent of what the engine decides: a bounded JSON reader and writer, decoders that
-//! collect every fault of a request, the token verifier, rate limits, error bodies, and the server loop. It holds no
-//! business rule, opens no database and calls nobody outside.
+//! Everything here is independent of the engine's decisions: a bounded JSON reader and writer,
+//! decoders that collect every error of a request, the token verifier, rate limits, error bodies,
+//! and the server loop. It holds no business rules, opens no database and makes no outgoing calls.
 
 mod accept;
 pub mod address_windows;

@@ -1,8 +1,8 @@
 //! Rate limits of Payment Service v2: one token bucket per access key and group of operations.
 //!
-//! Counted in integers by the generic cell rate algorithm: a bucket is the one instant at which it will be full again,
-//! so nothing is refilled by a timer and a bucket that is full need not be remembered. It counts only for keys whose
-//! token was verified; who asks is not its business.
+//! Uses the generic cell rate algorithm in integers: a bucket is the instant at which it is full
+//! again, so no timer refills it and full buckets need no memory. Only requests with a verified
+//! token are counted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,19 +12,19 @@ use std::sync::{Mutex, PoisonError};
 use domain::time::Timestamp;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// `X-RateLimit-Limit`: requests that a full bucket holds.
+/// `X-RateLimit-Limit`: capacity of the bucket.
 pub const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-/// `X-RateLimit-Remaining`: requests that may be made at once.
+/// `X-RateLimit-Remaining`: requests available now.
 pub const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 /// `X-RateLimit-Reset`: seconds until the bucket is full again, rounded up.
 pub const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const SHARDS: usize = 16;
-/// Buckets kept in each shard; only buckets that are not full need a place.
+/// Maximum number of buckets per shard; only buckets that are not full take space.
 const BUCKETS_PER_SHARD_MAX: usize = 4_096;
 
-/// The groups of operations that are counted together.
+/// Groups of operations with a shared limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// `POST /v2/quote`
@@ -37,17 +37,17 @@ pub enum Operation {
     List,
 }
 
-/// How fast a bucket refills and how much it holds.
+/// Refill rate and capacity of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Requests per second that it gains.
+    /// Requests refilled per second.
     pub per_second: NonZeroU32,
-    /// Requests that it holds.
+    /// Capacity in requests.
     pub burst: NonZeroU32,
 }
 
 impl Rate {
-    /// `per_second` with a bucket of `burst`; zero counts as one.
+    /// `per_second` with a capacity of `burst`; zero counts as one.
     pub const fn new(per_second: u32, burst: u32) -> Rate {
         const fn at_least_one(value: u32) -> NonZeroU32 {
             match NonZeroU32::new(value) {
@@ -58,7 +58,7 @@ impl Rate {
         Rate { per_second: at_least_one(per_second), burst: at_least_one(burst) }
     }
 
-    /// Microseconds that one request costs.
+    /// Cost of one request in microseconds.
     fn cost_us(self) -> i64 {
         (MICROS_PER_SECOND / i64::from(self.per_second.get())).max(1)
     }
@@ -79,7 +79,7 @@ pub struct Rates {
     pub get_one: Rate,
     /// Lists and streams: 5/s.
     pub list: Rate,
-    /// Off: every request is allowed and every bucket shown full.
+    /// Off: every request is allowed and every bucket appears full.
     pub off: bool,
 }
 
@@ -106,26 +106,26 @@ impl Rates {
     }
 }
 
-/// What a bucket says after a request.
+/// The state of a bucket after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Requests that a full bucket holds.
+    /// Capacity of the bucket.
     pub limit: u32,
-    /// Requests that may still be made at once.
+    /// Requests still available now.
     pub remaining: u32,
     /// Seconds until the bucket is full again.
     pub reset_s: i64,
-    /// Where the request is refused: seconds until the next one is allowed, at least 1.
+    /// For a refused request: seconds until the next one is allowed, at least 1.
     pub retry_after_s: Option<i64>,
 }
 
 impl Allowance {
-    /// Whether the request may go on.
+    /// Whether the request is allowed.
     pub const fn is_granted(&self) -> bool {
         self.retry_after_s.is_none()
     }
 
-    /// Writes the three headers, and `Retry-After` on a refusal.
+    /// Adds the three headers, and `Retry-After` to a refusal.
     pub fn write(&self, headers: &mut HeaderMap) {
         headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(self.limit));
         headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(self.remaining));
@@ -136,10 +136,10 @@ impl Allowance {
     }
 }
 
-/// Per access key and operation: the instant in microseconds at which the bucket is full again.
+/// Per access key and group: the instant in microseconds at which the bucket is full again.
 type Buckets = HashMap<(Box<str>, Operation), i64>;
 
-/// The buckets of every access key.
+/// The buckets of all access keys.
 #[derive(Debug)]
 pub struct Limits {
     rates: Rates,
@@ -149,20 +149,21 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Full buckets for everybody.
+    /// Buckets with these rates, all full.
     pub fn new(rates: Rates) -> Limits {
         let shards = std::array::from_fn(|_| Mutex::new(HashMap::new()));
         Limits { rates, hasher: RandomState::new(), shards, buckets_per_shard_max: BUCKETS_PER_SHARD_MAX }
     }
 
-    /// Takes one request out of a key's bucket.
+    /// Takes one request from a key's bucket.
     pub fn take(&self, access_key: &str, operation: Operation, now: Timestamp) -> Allowance {
         let rate = self.rates.of(operation);
         if self.rates.off {
             return self.untouched(operation);
         }
         let shard = usize::try_from(self.hasher.hash_one(access_key) % SHARDS as u64).unwrap_or(0);
-        // A bucket is one number: a thread that died holding the lock cannot have left it half written.
+        // A bucket is a single number, so a thread that panicked while holding the lock left none
+        // half written.
         let mut buckets = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
         let key = (Box::from(access_key), operation);
         let full_at = buckets.get(&key).copied().unwrap_or(now.0).max(now.0);
@@ -178,13 +179,13 @@ impl Limits {
         shown(rate, after - now.0)
     }
 
-    /// The headers of a response that no key stands behind (401): a full bucket.
+    /// The headers of a response without an access key (401): a full bucket.
     pub fn untouched(&self, operation: Operation) -> Allowance {
         shown(self.rates.of(operation), 0)
     }
 }
 
-/// What a bucket shows that will be full in `until_full_us`.
+/// The state of a bucket that is full in `until_full_us`.
 fn shown(rate: Rate, until_full_us: i64) -> Allowance {
     let remaining = (rate.capacity_us() - until_full_us).max(0) / rate.cost_us();
     Allowance {
@@ -195,7 +196,7 @@ fn shown(rate: Rate, until_full_us: i64) -> Allowance {
     }
 }
 
-/// Forgets the buckets that are full; where none is, the one that is full soonest, which costs its key least.
+/// Drops full buckets; without any, drops the one that is full soonest, which costs its key least.
 fn make_room(buckets: &mut Buckets, now: i64) {
     let before = buckets.len();
     buckets.retain(|_, full_at| *full_at > now);
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_gives_nothing_away() {
+    fn a_clock_that_steps_back_grants_no_extra_requests() {
         let limits = Limits::new(Rates::default());
         for _ in 0..5 {
             assert!(limits.take("a", Operation::List, T0).is_granted());
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headers_say_what_the_bucket_says() {
+    fn the_headers_match_the_bucket() {
         let mut headers = HeaderMap::new();
         Allowance { limit: 5, remaining: 0, reset_s: 2, retry_after_s: Some(1) }.write(&mut headers);
         let shown: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();

@@ -1,4 +1,4 @@
-//! Requests in the metrics: how many there are, how they end, how long they take. Judges nothing.
+//! Request metrics: count, outcome and duration.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use domain::ports::Clock;
 use domain::time::Timestamp;
 use http::StatusCode;
 
-/// One request under way.
+/// A request in progress.
 pub(crate) struct Measured {
     name: &'static str,
     clock: Arc<dyn Clock>,
@@ -14,13 +14,13 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// A request for the operation `name` has come.
+    /// Starts measuring a request for the operation `name`.
     pub(crate) fn begin(name: &'static str, clock: &Arc<dyn Clock>) -> Measured {
         metrics::gauge!("corridor_http_requests_in_flight").increment(1);
         Measured { name, clock: clock.clone(), began: clock.now() }
     }
 
-    /// It is answered.
+    /// Records the outcome.
     pub(crate) fn end(self, status: StatusCode) {
         let class = match status.as_u16() {
             500.. => "5xx",

@@ -1,8 +1,8 @@
-//! The descriptions of both services: OpenAPI 3.1 documents and pages for people made from them.
+//! The API documentation of both services: OpenAPI 3.1 documents and the pages generated from them.
 //!
-//! The documents are written by hand in `docs/openapi`; tests hold them against the decoders, the routes, the refusals
-//! and the renderings, so neither can drift from the other (`docs/adr`, hand-authored OpenAPI). Public: they ask for no
-//! token, and tell nothing about the installation that serves them.
+//! The documents in `docs/openapi` are written by hand; tests compare them with the decoders,
+//! routes, refusals and renderings, so neither can drift (`docs/adr`, hand-authored OpenAPI). They
+//! are public: they need no token and reveal nothing about the installation.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -18,22 +18,22 @@ use crate::docs::{self, Described};
 use crate::problem::Problem;
 use crate::request_id::RequestId;
 
-/// The document of Payment Service v2, as it is served.
+/// The document of Payment Service v2, as served.
 pub const PAYMENT: &str = include_str!("../../../docs/openapi/payment.json");
-/// The document of Wallet Service v1, as it is served.
+/// The document of Wallet Service v1, as served.
 pub const WALLET: &str = include_str!("../../../docs/openapi/wallet.json");
 
-/// Both services and where they are described.
+/// Both services, with the paths of their documents and pages.
 const SERVICES: [Described; 2] = [
     Described { document: PAYMENT, document_path: "/openapi/payment.json", page_path: "/docs/payment" },
     Described { document: WALLET, document_path: "/openapi/wallet.json", page_path: "/docs/wallet" },
 ];
 
-/// `connect-src` said beside `default-src`: it is what keeps the signing helper's keys on its page.
+/// `connect-src` is explicit because it keeps the signing helper's keys on its page.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; connect-src 'none'; script-src 'self'; style-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Every page and document by its path, made when the first one is asked for.
+/// Pages and documents by path, rendered on the first request.
 static ASSETS: LazyLock<BTreeMap<&'static str, (&'static str, Bytes)>> = LazyLock::new(|| {
     let readable = "the embedded documents are JSON: a test reads them";
     let mut assets = BTreeMap::from([
@@ -56,8 +56,8 @@ fn guides() -> impl Iterator<Item = &'static docs::Guide> {
     docs::GUIDES.iter().chain(&docs::REFERENCE)
 }
 
-/// `GET /openapi/payment.json` and `GET /openapi/wallet.json`, and for people `GET /docs`, which leads to a page for each,
-/// to the guides and to the reference.
+/// Routes: `GET /openapi/payment.json`, `GET /openapi/wallet.json`, and the pages from `GET /docs`
+/// on: one per service, the guides and the reference.
 pub fn router() -> Router {
     let of_services = SERVICES.into_iter().flat_map(|service| [service.document_path, service.page_path]);
     let of_docs = ["/docs", docs::SIGNING_PATH, docs::STYLE_PATH, docs::SCRIPT_PATH];
@@ -65,7 +65,7 @@ pub fn router() -> Router {
     paths.fold(Router::new(), |router, path| router.route(path, get(move || async move { asset(path) })))
 }
 
-/// `GET /` where somebody tries things out: a browser is led to the documentation.
+/// `GET /` outside production: redirects browsers to the documentation.
 pub async fn root(id: RequestId, headers: HeaderMap) -> Response {
     if Accepted::of(&headers).named("text/html") > 0 {
         return (StatusCode::SEE_OTHER, [(header::LOCATION, "/docs"), (header::VARY, "accept")]).into_response();

@@ -1,20 +1,20 @@
-//! The columns of a file of payments: one definition for `corridor payments export` and the console. It knows neither
-//! where the payments come from nor how the file is written.
+//! The columns of a payment export, shared by `corridor payments export` and the console.
+//! Independent of the source of the payments and the file format.
 
-/// Declares the columns in their order, so that names, fields and cells cannot come apart.
+/// Declares the columns in order, so that names, fields and cells stay in step.
 macro_rules! columns {
     ($($(#[$words:meta])* $name:ident,)*) => {
-        /// Names of the columns, as the head line has them.
+        /// Column names, as in the header row.
         pub const COLUMNS: &[&str] = &[$(stringify!($name)),*];
 
-        /// One payment: the text of each column, "" where there is nothing to say.
+        /// One payment: the text of each column, empty if there is no value.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct PaymentLine {
             $($(#[$words])* pub $name: String,)*
         }
 
         impl PaymentLine {
-            /// The texts in the order of [`COLUMNS`].
+            /// The cells in the order of [`COLUMNS`].
             pub fn cells(self) -> impl Iterator<Item = String> {
                 [$(self.$name),*].into_iter()
             }
@@ -23,51 +23,51 @@ macro_rules! columns {
 }
 
 columns! {
-    /// The payment's id.
+    /// Payment id.
     id,
-    /// The client's own id of it.
+    /// External id, set by the client.
     external_id,
-    /// How it stands.
+    /// Status.
     status,
-    /// When it was accepted, RFC 3339.
+    /// Time of acceptance, RFC 3339.
     accepted_at,
-    /// Since when it stands so, RFC 3339.
+    /// Time of the last status change, RFC 3339.
     changed_at,
     /// Destination, ISO 3166-1 alpha-3.
     country,
-    /// Id of its quote.
+    /// Quote id.
     quote,
-    /// What the payer pays.
+    /// Amount that the payer pays.
     amount,
-    /// Currency of that.
+    /// Currency of `amount`.
     currency,
-    /// What the beneficiary gets.
+    /// Amount that the beneficiary receives.
     amount_destination,
-    /// Currency of that.
+    /// Currency of the beneficiary's amount.
     currency_destination,
-    /// Units of the beneficiary's currency for one of the payer's.
+    /// Units of the beneficiary's currency per unit of the payer's.
     rate,
-    /// What the prefunded account pays for the amount.
+    /// Amount debited from the prefunded account, without fees.
     wallet_amount,
-    /// Our fee, in the same coin.
+    /// Service fee, in the same stablecoin.
     wallet_premium,
-    /// Cost of paying out, in the same coin.
+    /// Cost of the payout, in the same stablecoin.
     wallet_txn_cost,
-    /// The coin.
+    /// The stablecoin.
     wallet_currency,
-    /// The paying bank's reference.
+    /// Reference of the paying bank.
     bank_reference,
-    /// What the client was told.
+    /// Message to the client.
     msg,
-    /// Who gets it.
+    /// Beneficiary's name.
     beneficiary_name,
-    /// His account.
+    /// Beneficiary's account number.
     beneficiary_account_number,
-    /// The branch of his bank.
+    /// Beneficiary's bank branch.
     bank_branch_code,
-    /// Who sends it.
+    /// Sender's name.
     sender_name,
-    /// How the two are related.
+    /// Sender's relation to the beneficiary.
     sender_relation,
 }
 
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_stand_under_their_names() {
+    fn cells_match_their_columns() {
         let line = PaymentLine {
             id: "a".to_owned(),
             rate: "b".to_owned(),

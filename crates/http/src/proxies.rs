@@ -1,5 +1,5 @@
-//! Whose address a request comes from where proxies stand in front of the service. What a client says of itself is never
-//! believed: only proxies of the configuration are, each about whoever spoke to it.
+//! Determines the client's address behind proxies. Only configured proxies are trusted, each for
+//! the peer that connected to it; a client's own headers are not.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use http::{HeaderMap, HeaderName, header};
 
 use crate::auth::Network;
 
-/// Proxies that are looked behind.
+/// Trusted proxies.
 const HOPS_MAX: usize = 16;
 
-/// The header in which the proxies say whom they speak for. Only that one is read: a proxy passes the other on as the
-/// client wrote it.
+/// The header in which proxies report the client. Only the configured one is read, because a proxy
+/// forwards the other one unchanged from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyHeader {
     /// `X-Forwarded-For: client, proxy, …`
@@ -25,7 +25,7 @@ pub enum ProxyHeader {
 }
 
 impl ProxyHeader {
-    /// Both.
+    /// Both headers.
     pub const ALL: [ProxyHeader; 2] = [ProxyHeader::XForwardedFor, ProxyHeader::Forwarded];
 
     /// Its name in the configuration.
@@ -43,7 +43,7 @@ impl ProxyHeader {
         }
     }
 
-    /// The address of one element; `None` = it says none.
+    /// The address in one element; `None` if it contains none.
     fn address(self, element: &str) -> Option<IpAddr> {
         match self {
             ProxyHeader::XForwardedFor => address(element.trim()),
@@ -55,18 +55,19 @@ impl ProxyHeader {
     }
 }
 
-/// An address, with a port or without: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`.
+/// Parses an address with or without port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+/// `[2001:db8::1]`, `[2001:db8::1]:4711`.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// The proxies that are believed.
+/// The trusted proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
-    /// Where they are.
+    /// Their addresses.
     pub networks: Vec<Network>,
-    /// Where they say whom they speak for.
+    /// The header in which they report the client.
     pub header: ProxyHeader,
 }
 
@@ -75,8 +76,9 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// Who sent a request that came from `peer`: read from the nearest proxy backwards, up to the first that is none of
-    /// ours. What does not read as an address ends the search at the proxy that wrote it.
+    /// The client of a request that came from `peer`: searches from the nearest proxy backwards to
+    /// the first address that is not a trusted proxy. An unreadable element ends the search at the
+    /// proxy that wrote it.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let values = headers.get_all(self.header.header());
@@ -93,7 +95,7 @@ impl TrustedProxies {
     }
 }
 
-/// Middleware: from here on a request comes from its client.
+/// Middleware that replaces the peer's address with the client's.
 pub async fn layer(State(proxies): State<Arc<TrustedProxies>>, mut request: Request, next: Next) -> Response {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
         let client = proxies.client(peer.ip(), request.headers());
@@ -110,7 +112,7 @@ mod tests {
         text.parse().expect("an address")
     }
 
-    /// Who is believed to have sent this to proxies in 10.0.0.0/8 and fd00::/8.
+    /// The client of a request, with trusted proxies in 10.0.0.0/8 and fd00::/8.
     fn client(header: ProxyHeader, peer: &str, values: &[&str]) -> String {
         let networks = ["10.0.0.0/8", "fd00::/8"].map(|text| text.parse().expect("a range")).to_vec();
         let mut headers = HeaderMap::new();
@@ -121,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn only_proxies_of_the_configuration_are_believed() {
+    fn only_configured_proxies_are_trusted() {
         use ProxyHeader::XForwardedFor;
         for (peer, values, expected) in [
             ("203.0.113.9", &["198.51.100.1"][..], "203.0.113.9"),
             ("10.0.0.1", &[], "10.0.0.1"),
             ("10.0.0.1", &["198.51.100.1"], "198.51.100.1"),
-            // What the client wrote stands in front of what the proxy knows.
+            // The client's own entries precede the proxy's.
             ("10.0.0.1", &["192.0.2.66, 198.51.100.1"], "198.51.100.1"),
             ("10.0.0.1", &["192.0.2.66", "198.51.100.1"], "198.51.100.1"),
             ("10.0.0.1", &["192.0.2.66, 198.51.100.1, 10.0.0.2"], "198.51.100.1"),
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_is_read_as_rfc_7239_has_it() {
+    fn forwarded_follows_rfc_7239() {
         for (values, expected) in [
             (&["for=198.51.100.1"][..], "198.51.100.1"),
             (&["For=\"[2001:db8:cafe::17]:4711\""], "2001:db8:cafe::17"),
@@ -158,7 +160,7 @@ mod tests {
         ] {
             assert_eq!(client(ProxyHeader::Forwarded, "10.0.0.1", values), expected, "{values:?}");
         }
-        // The header that was not chosen says nothing.
+        // The header that is not configured is ignored.
         let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-for", "192.0.2.66".parse().expect("a value"));
         let networks = vec!["10.0.0.0/8".parse().expect("a range")];

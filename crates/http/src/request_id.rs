@@ -1,6 +1,7 @@
-//! X-Request-Id: on every response, in the logs and in every error body (`decisions.md`, "Both services").
+//! X-Request-Id: on every response, in the logs and in every error body (`decisions.md`, "Both
+//! services").
 //!
-//! The caller's own is taken if it is a plain token; anything else is replaced, never repaired.
+//! A caller's id is kept if it is a plain token; anything else is replaced, never repaired.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 /// The header.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest id that is taken from a caller.
+/// Maximum length of a caller's id.
 pub const REQUEST_ID_MAX_CHARS: usize = 128;
 
 /// The id of one request: 1 to 128 of `[A-Za-z0-9._-]`.
@@ -24,7 +25,7 @@ pub const REQUEST_ID_MAX_CHARS: usize = 128;
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The caller's id if there is a valid one, else a fresh one.
+    /// The caller's id if valid, else a new one.
     pub fn of(headers: &HeaderMap) -> RequestId {
         let given = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
         given.filter(|id| is_valid(id)).map_or_else(RequestId::fresh, |id| RequestId(id.into()))
@@ -41,14 +42,14 @@ impl RequestId {
         &self.0
     }
 
-    /// Settles the id of a request, before anything else looks at it.
+    /// Assigns the id of a request before any other processing.
     pub fn settle(request: &mut Request) -> RequestId {
         let id = RequestId::of(request.headers());
         request.extensions_mut().insert(id.clone());
         id
     }
 
-    /// Writes it among the headers of a response.
+    /// Adds the id to the headers of a response.
     pub fn write(&self, headers: &mut HeaderMap) {
         if let Ok(value) = HeaderValue::from_str(&self.0) {
             headers.insert(X_REQUEST_ID, value);
@@ -62,7 +63,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Handlers take the id as an argument. Outside [`layer`] it is the one that the headers give.
+/// Extracts the id for handlers. Outside [`layer`] it comes from the headers.
 impl<S: Send + Sync> FromRequestParts<S> for RequestId {
     type Rejection = Infallible;
 
@@ -71,7 +72,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestId {
     }
 }
 
-/// Middleware (`axum::middleware::from_fn(request_id::layer)`) that does both.
+/// Middleware (`axum::middleware::from_fn(request_id::layer)`) that reads and adds the id.
 pub async fn layer(mut request: Request, next: Next) -> Response {
     let id = RequestId::settle(&mut request);
     let mut response = next.run(request).await;

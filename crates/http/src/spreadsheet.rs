@@ -1,7 +1,7 @@
-//! Cells of tables that people open in a spreadsheet. It knows no table.
+//! Cells of tables that users open in a spreadsheet.
 
-/// A text that no spreadsheet runs as a formula (OWASP, "CSV Injection"): one that begins like a formula gets an
-/// apostrophe in front. For what others wrote; numbers of ours stay numbers.
+/// Prefixes a text that a spreadsheet would run as a formula (OWASP, "CSV Injection") with an
+/// apostrophe. For texts from outside; numbers of the service stay numbers.
 ///
 /// ```
 /// assert_eq!(http_api::spreadsheet::guarded("=1+1".to_owned()), "'=1+1");

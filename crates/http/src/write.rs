@@ -1,7 +1,7 @@
-//! A JSON writer straight into a buffer: no tree in between, no binary float anywhere.
+//! Writes JSON straight into a buffer: no intermediate tree, no binary floats.
 //!
-//! Exact decimals become JSON numbers in their shortest form, instants RFC 3339 text with milliseconds and `Z`. Only
-//! well-formed documents can come out of it: commas and brackets are its own business.
+//! Exact decimals become JSON numbers in their shortest form, instants RFC 3339 text with
+//! milliseconds and `Z`. The output is always well-formed.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -70,12 +70,12 @@ impl ObjectWriter<'_> {
         }
     }
 
-    /// What prints as plain ASCII that needs no escape: an id, a date, a code.
+    /// A value whose text is ASCII and needs no escaping: an id, a date, a code.
     pub fn plain(&mut self, name: &str, value: impl Display) {
         write_plain(self.name(name), value);
     }
 
-    /// The same, or null.
+    /// A plain value, or null.
     pub fn plain_or_null(&mut self, name: &str, value: Option<impl Display>) {
         match value {
             Some(value) => self.plain(name, value),
@@ -141,7 +141,7 @@ impl ObjectWriter<'_> {
         array_into(self.name(name), fill);
     }
 
-    /// A document that this writer made earlier, as it is (an event's stored data).
+    /// A document made earlier by this writer, unchanged (an event's stored data).
     pub fn document(&mut self, name: &str, json: &[u8]) {
         self.name(name).extend_from_slice(json);
     }
@@ -181,7 +181,7 @@ impl ArrayWriter<'_> {
         object_into(self.item(), fill);
     }
 
-    /// A document that this writer made earlier, as it is.
+    /// A document made earlier by this writer, unchanged.
     pub fn document(&mut self, json: &[u8]) {
         self.item().extend_from_slice(json);
     }
@@ -202,12 +202,13 @@ fn write_plain(out: &mut Vec<u8>, value: impl Display) {
 }
 
 fn write_display(out: &mut Vec<u8>, value: impl Display) {
-    // Writing into a Vec fails only if the value's own Display does, and those of our types never do.
+    // Writing into a Vec fails only if the value's own Display does, and the types used here never
+    // fail.
     let written = write!(out, "{value}");
     debug_assert!(written.is_ok());
 }
 
-/// Writes `value` between quotes; escapes quotes, backslashes and control characters, the rest stays as it is.
+/// Writes `value` in quotes; escapes quotes, backslashes and control characters.
 fn write_text(out: &mut Vec<u8>, value: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
@@ -248,7 +249,7 @@ fn write_decimal(out: &mut Vec<u8>, value: Decimal) {
     let mut rest = value.mantissa().unsigned_abs();
     while rest > 0 {
         at -= 1;
-        // Almost every mantissa fits 64 bits, where a division is many times cheaper.
+        // Almost every mantissa fits into 64 bits, where division is much faster.
         let digit = match u64::try_from(rest) {
             Ok(small) => {
                 rest = u128::from(small / 10);

@@ -1,4 +1,5 @@
-//! The server loop over real sockets: slow, oversize, lying and cut-off clients. Every wait is for a condition.
+//! The server loop over real sockets: slow, oversized, malformed and aborting clients. Waits for
+//! conditions only.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,12 +22,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-/// Short enough for a test, long enough for a busy machine to answer an honest client.
+/// Short enough for a test, long enough for a regular client on a busy machine.
 const SHORT: Duration = Duration::from_millis(300);
-/// Only reached when something is broken.
+/// Reached only if something is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// 2026-11-25T12:00:00Z, for ever.
+/// 2026-11-25T12:00:00Z, fixed.
 struct Standing;
 
 impl Clock for Standing {
@@ -43,9 +44,9 @@ struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     ended: JoinHandle<Drained>,
-    /// A request at `/held` has come in.
+    /// A request to `/held` arrived.
     arrived: Arc<Notify>,
-    /// Lets it go on.
+    /// Lets it continue.
     release: Arc<Notify>,
 }
 
@@ -71,7 +72,7 @@ async fn held(State((arrived, release)): State<(Arc<Notify>, Arc<Notify>)>) -> &
     "held"
 }
 
-/// An answer without end; `arrived` when nobody wants it any more.
+/// An endless response; `arrived` when its reader is gone.
 async fn endless(State((arrived, _)): State<(Arc<Notify>, Arc<Notify>)>) -> Body {
     struct Left(Arc<Notify>);
     impl Drop for Left {
@@ -106,7 +107,7 @@ async fn connect(server: &Running) -> TcpStream {
     TcpStream::connect(server.address).await.expect("a connection")
 }
 
-/// What comes until `enough` says so or the server closes.
+/// Reads until `enough` is true or the server closes the connection.
 async fn read_until(stream: &mut TcpStream, enough: impl Fn(&str) -> bool) -> String {
     let mut seen = Vec::new();
     let reading = async {
@@ -126,7 +127,7 @@ async fn until_closed(stream: &mut TcpStream) -> String {
     read_until(stream, |_| false).await
 }
 
-/// Writes `head`, then one byte now and then, until the server closes; what it said.
+/// Sends `head`, then a byte now and then, until the server closes; returns the response.
 async fn drip(stream: TcpStream, head: &[u8]) -> String {
     let (mut from, mut to) = stream.into_split();
     to.write_all(head).await.expect("a write");
@@ -164,7 +165,7 @@ async fn requests_on_one_connection_are_answered_and_know_their_peer() {
     }
 }
 
-/// Holds an answer to the shape of the service that its path belongs to.
+/// Checks a response against the format of the service that its path belongs to.
 fn assert_own(answer: &str, status: &str, code: &str) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
     assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
@@ -185,7 +186,7 @@ async fn a_head_that_dribbles_in_is_cut() {
         let answer = drip(connect(&server).await, start).await;
         assert_own(&answer, "408 Request Timeout", "head_too_slow");
     }
-    // The next head has its own time.
+    // The next head has its own timeout.
     let mut stream = connect(&server).await;
     stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
     assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
@@ -200,7 +201,7 @@ async fn a_client_that_says_nothing_or_half_a_preface_is_cut() {
         stream.write_all(start).await.expect("a write");
         assert_eq!(until_closed(&mut stream).await, "", "{start:?}");
     }
-    // As a request of HTTP/1 it is none.
+    // Not a valid HTTP/1 request.
     let mut stream = connect(&server).await;
     stream.write_all(b"PRI * HTTP/2.0\r\n").await.expect("a write");
     assert_own(&until_closed(&mut stream).await, "400 Bad Request", "malformed_request");
@@ -214,7 +215,7 @@ async fn an_idle_connection_is_closed_and_a_slow_answer_is_not() {
     let mut waiting = connect(&server).await;
     waiting.write_all(b"GET /held HTTP/1.0\r\n\r\n").await.expect("a write");
     server.arrived.notified().await;
-    // By the time the idle one is closed the time-out has passed for the other too.
+    // When the idle connection is closed, the timeout has passed for the other one too.
     assert!(until_closed(&mut idle).await.starts_with("HTTP/1.1 200"));
     server.release.notify_one();
     assert!(until_closed(&mut waiting).await.ends_with("held"));
@@ -225,7 +226,7 @@ async fn a_client_that_takes_nothing_of_its_answer_is_cut() {
     let server = start(Settings { write_timeout: SHORT, ..Settings::default() }).await;
     let mut stalled = connect(&server).await;
     stalled.write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
-    // It reads nothing, and stays.
+    // It reads nothing and stays connected.
     tokio::time::timeout(PATIENCE, server.arrived.notified()).await.expect("the answer was given up");
     drop(stalled);
 }
@@ -237,7 +238,7 @@ async fn a_head_beyond_the_limit_is_refused() {
     let many = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
     for head in [format!("GET /peer HTTP/1.1\r\nx: {line}\r\n\r\n"), format!("GET /peer HTTP/1.1\r\n{many}\r\n")] {
         let mut stream = connect(&server).await;
-        // The server may close before it has read all.
+        // The server may close before it has read everything.
         drop(stream.write_all(head.as_bytes()).await);
         let answer = read_until(&mut stream, |seen| seen.contains("\r\n\r\n")).await;
         assert_own(&answer, "431 Request Header Fields Too Large", "head_too_large");
@@ -248,7 +249,8 @@ async fn a_head_beyond_the_limit_is_refused() {
     assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
 }
 
-/// The status line of what the server answers to `request`, after which the client says no more if `end`.
+/// The status line of the response to `request`, after which the client sends nothing if `end` is
+/// set.
 async fn status_of(server: &Running, request: &[u8], end: bool) -> String {
     let mut stream = connect(server).await;
     stream.write_all(request).await.expect("a write");
@@ -329,7 +331,7 @@ async fn malformed_requests_are_answered_in_our_own_words() {
         ("an old version", "GET /peer HTTP/3.7\r\nhost: x\r\n\r\n".to_owned()),
     ] {
         let mut stream = connect(&server).await;
-        // A request before it changes nothing.
+        // An earlier request changes nothing.
         stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
         let first = read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await;
         assert!(first.starts_with("HTTP/1.1 200"), "{case}: {first}");
@@ -441,13 +443,13 @@ async fn http_2_is_spoken_without_and_with_tls() {
     assert!(tls_config(b"", key.as_bytes()).is_err() && tls_config(certificate.as_bytes(), b"").is_err());
 }
 
-/// One frame of HTTP/2 (RFC 9113, 4.1).
+/// A frame of HTTP/2 (RFC 9113, 4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Requests that are taken back at once, over and over (CVE-2023-44487): the connection is ended, and others go on.
+/// Requests cancelled at once, repeatedly (CVE-2023-44487): the connection ends, others continue.
 #[tokio::test]
 async fn who_keeps_taking_requests_back_is_cut_off() {
     const GOAWAY: u8 = 7;
@@ -456,7 +458,8 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
     let server = start(Settings::default()).await;
     let (mut from, mut to) = connect(&server).await.into_split();
     let flood = async move {
-        // GET / of host "a", by HPACK's static table; END_STREAM and END_HEADERS; then RST_STREAM with CANCEL.
+        // GET / of host "a" from HPACK's static table with END_STREAM and END_HEADERS; then
+        // RST_STREAM with CANCEL.
         let request = [0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
         let begun = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, &[])].concat();
         if to.write_all(&begun).await.is_err() {
@@ -468,7 +471,7 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
                 return;
             }
         }
-        // Keeps its side open: the server is the one to end it.
+        // Keeps its side open, so that the server has to end it.
         std::future::pending::<()>().await;
     };
     let told = async {
@@ -491,7 +494,7 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
     while let [a, b, c, kind, ..] = rest {
         let end = 9 + (usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c));
         if *kind == GOAWAY {
-            // Behind the last stream's number.
+            // Beyond the last stream's number.
             reasons.extend(rest.get(13..17));
         }
         rest = rest.get(end..).unwrap_or_default();

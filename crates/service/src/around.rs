@@ -1,5 +1,6 @@
-//! What is around every request: its id, a span named by OpenTelemetry's HTTP conventions that continues the caller's trace,
-//! and an answer even where the handler panics. One layer: each costs every request an allocation and a copy of all within.
+//! Wraps every request: its id, a span named by OpenTelemetry's HTTP conventions that continues the
+//! caller's trace, and an answer even if the handler panics. One layer only, because each one costs
+//! every request an allocation and a copy of everything within.
 
 use std::panic::AssertUnwindSafe;
 
@@ -14,7 +15,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::telemetry::continue_trace;
 
-/// Middleware: inside it everything that is logged or traced belongs to the request.
+/// Middleware: everything logged or traced within it belongs to the request.
 pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     let id = RequestId::settle(&mut request);
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
@@ -28,14 +29,14 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
         request_id = id.as_str(),
     );
     continue_trace(&span, request.headers());
-    // Nothing that a request shares with others is left half-done by a panic: commands are decided elsewhere.
+    // A panic leaves no shared state half-done: commands are decided elsewhere.
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!("a request panicked"));
         Problem::internal().respond(&id)
     });
     let status = response.status();
-    // For the trace alone: a line of the log that stands inside the request was written before.
+    // For the trace only: log lines within the request are already written.
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     span.in_scope(|| tracing::debug!(status = status.as_u16(), "answered"));
     id.write(response.headers_mut());
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     async fn panics() {
-        panic!("as it must not");
+        panic!("a handler's panic");
     }
 
     #[tokio::test]

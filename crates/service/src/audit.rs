@@ -1,4 +1,5 @@
-//! Signs the ends of the audit log's chains and writes them outside: one JSON line each, only ever appended to.
+//! Signs the heads of the audit log's chains and appends them to a file outside the database, one
+//! JSON line each.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,24 +16,24 @@ use tokio::sync::watch;
 use super::clock::BusinessClock;
 use config::Config;
 
-/// The file in the directory of checkpoints.
+/// Name of the file in the directory of checkpoints.
 const FILE: &str = "checkpoints.jsonl";
-/// How often it is looked whether a chain is to be signed.
+/// Polling interval for chains that are due.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// Who looks, of several nodes.
+/// Lease name, so that only one of several nodes signs.
 const ROLE: &str = "audit:checkpoints";
 const LEASE: Span = Span::mins(5);
 
-/// What came of one round.
+/// The result of one round.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// What was signed and lies outside.
+    /// Signed and written checkpoints.
     pub signed: Vec<Checkpoint>,
-    /// Chains that are broken, and so were not signed.
+    /// Broken chains, which were not signed.
     pub broken: Vec<(TenantId, ChainFault)>,
 }
 
-/// Where checkpoints lie, and what signs them.
+/// The location and the signing key of checkpoints.
 #[derive(Debug)]
 pub struct Notary {
     store: Store,
@@ -42,7 +43,7 @@ pub struct Notary {
 }
 
 impl Notary {
-    /// The notary of this installation. Makes the key where there is none.
+    /// The notary of this installation. Creates a missing key.
     pub async fn of(store: &Store, config: &Config, data_dir: &Path) -> anyhow::Result<Notary> {
         let signer = store.audit_signer(config.audit.secret().as_ref()).await.context("the audit log's signing key")?;
         let mut trusted = vec![signer.public_key()];
@@ -51,23 +52,23 @@ impl Notary {
         Ok(Notary { store: store.clone(), signer, trusted, file })
     }
 
-    /// The key that signs.
+    /// The signing key.
     pub const fn public_key(&self) -> [u8; 32] {
         self.signer.public_key()
     }
 
-    /// Keys whose signatures are good: that which signs, and those that did before.
+    /// Keys whose signatures are valid: the current one and its predecessors.
     pub fn trusted(&self) -> &[[u8; 32]] {
         &self.trusted
     }
 
-    /// The file that checkpoints are appended to.
+    /// The file of checkpoints.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Signs every chain that `is_due`. A line lies outside before the store knows of it: where one is lost, the chain
-    /// is signed again.
+    /// Signs every chain that `is_due`. A line is written before the store records it: if it is
+    /// lost, the chain is signed again.
     pub async fn sign(&self, is_due: impl Fn(&AuditChain) -> bool) -> anyhow::Result<Round> {
         let mut round = Round::default();
         for chain in self.store.audit_chains().await?.iter().filter(|chain| is_due(chain)) {
@@ -85,7 +86,7 @@ impl Notary {
     }
 }
 
-/// One call, so that lines of several processes never mix.
+/// A single write, so that lines of several processes never mix.
 fn append(path: &Path, line: &str) -> anyhow::Result<()> {
     let failed = || format!("{}: cannot be written", path.display());
     if let Some(dir) = path.parent() {
@@ -95,10 +96,10 @@ fn append(path: &Path, line: &str) -> anyhow::Result<()> {
     file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)
 }
 
-/// Reads a file of checkpoints.
+/// Parses a file of checkpoints.
 ///
 /// # Errors
-/// It cannot be read, or a line is none: the line is named.
+/// The file is unreadable, or a line is malformed: the error names the line.
 pub fn read_checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -108,7 +109,7 @@ pub fn read_checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
     lines.map(read).collect()
 }
 
-/// Signs for as long as the service runs; of several nodes, one.
+/// Signs for as long as the service runs; only one of several nodes does.
 pub(super) async fn keep_signing(
     notary: Notary,
     config: Config,
@@ -137,7 +138,7 @@ pub(super) async fn keep_signing(
                     tracing::error!(%tenant, %fault, "the audit log was tampered with; see `corridor audit verify`");
                 }
             }
-            Err(error) => tracing::error!(error = format!("{error:#}"), "the audit log was not signed"),
+            Err(error) => tracing::error!(error = format!("{error:#}"), "signing the audit log failed"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Do the books agree? Every balance recomputed from the transfers, every currency summed, every payment looked after.
+//! Verifies the books: every balance recomputed from the transfers, every currency summed, every
+//! open payment with a job.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +8,17 @@ use domain::ledger::Account;
 use domain::money::Money;
 use store::{BookFault, Store, StoreError, Tenant};
 
-/// Most payments without a job that are named.
+/// Maximum number of payments without a job that are listed.
 const NAMED_MAX: usize = 100;
 
-/// What was looked at and what is wrong.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tenants looked at.
+    /// Number of tenants verified.
     pub tenants: usize,
-    /// Accounts looked at.
+    /// Number of accounts verified.
     pub accounts: usize,
-    /// What does not agree, one sentence each.
+    /// Discrepancies, one sentence each.
     pub findings: Vec<String>,
 }
 
@@ -29,7 +30,7 @@ pub async fn verify(store: &Store) -> Result<Report, StoreError> {
     verify_some(store, &store.tenants().await?).await
 }
 
-/// Verifies the books of some tenants, and that every open payment is looked after.
+/// Verifies the books of some tenants, and that every open payment has a job.
 ///
 /// # Errors
 /// The store cannot be read.
@@ -40,7 +41,8 @@ pub async fn verify_some(store: &Store, tenants: &[Tenant]) -> Result<Report, St
         report.tenants += 1;
         report.accounts += accounts.len();
         report.findings.extend(imbalances(&accounts).into_iter().map(|what| format!("{}: {what}", tenant.tag)));
-        // Sums are read one after the other: while payments go on, a difference must stand a second look.
+        // Sums are read one after another: while payments continue, a difference must persist in a
+        // second read.
         let first = store.verify_books(tenant.id).await?;
         if !first.is_empty() {
             let second = store.verify_books(tenant.id).await?;
@@ -49,12 +51,12 @@ pub async fn verify_some(store: &Store, tenants: &[Tenant]) -> Result<Report, St
         }
     }
     for (_, payment) in store.payments_without_job(NAMED_MAX).await? {
-        report.findings.push(format!("payment {payment} is not at its end and has no job"));
+        report.findings.push(format!("payment {payment} is not final and has no job"));
     }
     Ok(report)
 }
 
-/// The sum of all balances of each currency, in its minor units; zero where the books are right.
+/// The sum of all balances of each currency, in minor units; zero if the books balance.
 fn sums(accounts: &[Account]) -> BTreeMap<Currency, i64> {
     let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
     for account in accounts {
@@ -84,6 +86,6 @@ fn told(fault: &BookFault) -> String {
             recomputed.credits_posted,
             recomputed.credits_pending,
         ),
-        BookFault::LooseEnds(count) => format!("{count} transfers end a reservation that is not there"),
+        BookFault::LooseEnds(count) => format!("{count} transfers end a reservation that does not exist"),
     }
 }

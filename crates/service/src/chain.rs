@@ -1,5 +1,5 @@
-//! The chain side of a service: the node or the built-in chain, the tenants' keys and contracts, and what a sandbox has
-//! beside: coins out of nothing and gas for everybody.
+//! The chain side of a service: the node or the built-in chain, the tenants' keys and contracts,
+//! and in a sandbox a faucet for tokens and gas.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,19 +26,19 @@ use super::chain_keys;
 use super::clock::WallClock;
 use config::{Config, KeySource};
 
-/// Longest answer of a node.
+/// Maximum size of a node's answer.
 const NODE_ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// What the faucet's own transactions pay for gas: more than a chain of our own ever asks.
+/// Gas price of the faucet's own transactions: more than a private chain ever requires.
 const FAUCET_FEES: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
-/// What each key is given for gas: 1,000 ETH that are worth nothing.
+/// Gas funds of each key: 1,000 worthless ETH.
 const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
-/// Below this it is given more.
+/// Keys below this balance are funded again.
 const GAS_LOW_WEI: u128 = GAS_WEI / 2;
 /// How long the sandbox waits for its own transactions to be mined.
 const MINED_WITHIN: Span = Span::secs(30);
-/// How often it is looked for new tenants.
+/// Polling interval for new tenants.
 const FUEL_EVERY: Span = Span::secs(5);
-/// How often the keys of a tenant are looked after that is not new.
+/// Interval at which the keys of known tenants are checked.
 const FUEL_AGAIN: Span = Span::mins(10);
 /// How often it looks.
 const LOOK_EVERY: Span = Span::millis(20);
@@ -52,7 +52,7 @@ impl Transport for Embedded {
     }
 }
 
-/// When the built-in chain makes blocks.
+/// When the built-in chain mines blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// One with each transaction.
@@ -61,10 +61,10 @@ pub enum Pace {
     Steady,
 }
 
-/// What the engine needs of the chain, and what a sandbox needs beside it.
+/// The engine's view of the chain, and a sandbox's additions to it.
 #[derive(Clone)]
 pub struct ChainSide {
-    /// What is configured.
+    /// The configuration.
     pub config: Arc<ChainConfig>,
     /// The chain.
     pub chain: Arc<dyn Chain>,
@@ -72,9 +72,9 @@ pub struct ChainSide {
     pub signer: Arc<dyn ChainSigner>,
     /// The tenants' contracts.
     pub contracts: Arc<dyn Contracts>,
-    /// The built-in chain, where it is that.
+    /// The built-in chain, if it is used.
     pub embedded: Option<BuiltInChain>,
-    /// Coins and gas, where nothing is worth anything.
+    /// Tokens and gas, if they are worthless.
     pub faucet: Option<Arc<Faucet>>,
 }
 
@@ -118,7 +118,7 @@ pub async fn build(
         None => chain_keys::configured(config, tenants).await?,
     };
     let contracts = Arc::new(contracts);
-    // Nodes rest by the wall's clock, whatever the business clock says.
+    // Nodes rest by the wall clock, whatever the business clock is.
     let wall: Arc<dyn Clock> = Arc::new(WallClock);
     let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), nodes, &wall));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
@@ -133,8 +133,8 @@ pub async fn build(
 }
 
 impl ChainSide {
-    /// Where coins are worth nothing: deploys the tokens, gives every tenant's keys gas, and lets blocks come at their
-    /// pace from then on. The first of the tenants has the tokens' blacklists.
+    /// On a chain with worthless tokens: deploys the tokens, funds every tenant's keys with gas,
+    /// and starts the configured block interval. The first tenant has the tokens' blacklists.
     pub async fn set_up(&self, config: &Config, tenants: &[Tenant]) -> anyhow::Result<()> {
         if let Some(faucet) = &self.faucet {
             let blacklister = match tenants.first() {
@@ -148,10 +148,10 @@ impl ChainSide {
         Ok(())
     }
 
-    /// What keeps tenants' operators from their work, in words; nothing where all is well.
+    /// The obstacles for tenants' operators, as texts; empty if there are none.
     ///
     /// # Errors
-    /// The node cannot be asked.
+    /// The node does not answer.
     pub async fn missing_of_operators(&self, tenants: &[Tenant]) -> anyhow::Result<Vec<String>> {
         let mut missing = Vec::new();
         for tenant in tenants {
@@ -165,7 +165,7 @@ impl ChainSide {
                 }
                 if deployed && !self.chain.is_operator(controller, operator).await? {
                     missing.push(format!(
-                        "{}: {operator} is no OPERATOR of the controller {controller}: its admin has to grant the role",
+                        "{}: {operator} is not an OPERATOR of the controller {controller}: its admin has to grant the role",
                         tenant.tag
                     ));
                 }
@@ -174,7 +174,7 @@ impl ChainSide {
         Ok(missing)
     }
 
-    /// How the built-in chain makes blocks from now on; any other goes at its own pace.
+    /// Sets the block interval of the built-in chain; other chains have their own pace.
     pub fn set_pace(&self, config: &Config, pace: Pace) {
         if let Some(chain) = &self.embedded {
             match pace {
@@ -184,12 +184,12 @@ impl ChainSide {
         }
     }
 
-    /// Where the chain's JSON-RPC is; our own root for the built-in one.
+    /// The URL of the chain's JSON-RPC; the server's root for the built-in one.
     pub fn rpc_url(&self, config: &Config, public_url: &str) -> String {
         if self.embedded.is_some() { public_url.to_owned() } else { config.chain.node_url.expose().to_owned() }
     }
 
-    /// What has to be driven while the service runs.
+    /// The tasks to run while the service is up.
     pub fn tasks(&self, store: &Store, stop: &watch::Receiver<bool>) -> Vec<(String, Answer<'static, ()>)> {
         let mut tasks: Vec<(String, Answer<'static, ()>)> = Vec::new();
         if let Some(chain) = self.embedded.clone() {
@@ -207,8 +207,9 @@ impl ChainSide {
     }
 }
 
-/// Tenants that come while the service runs get gas too. The store is asked often; the chain is asked about a tenant when it
-/// is new, now and then after that, and as long as the controller may have to be told of further operators.
+/// Tenants created while the service runs are funded too. The store is polled often; the chain is
+/// queried about a tenant when it is new, periodically after that, and while the controller may
+/// lack further operators.
 async fn keep_fuelled(
     faucet: Arc<Faucet>,
     signer: Arc<dyn ChainSigner>,
@@ -238,7 +239,7 @@ async fn keep_fuelled(
             Err(error) => Err(error.into()),
         };
         if let Err(error) = fuelled {
-            tracing::warn!(%error, "the tenants' keys cannot be given gas now");
+            tracing::warn!(%error, "funding the tenants' keys failed, will retry");
         }
     }
 }
@@ -258,22 +259,22 @@ fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
     Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url")?))
 }
 
-/// How keys come by gas.
+/// The source of gas.
 enum Gas {
-    /// The built-in chain writes balances as told.
+    /// The built-in chain sets balances on request.
     Embedded(BuiltInChain),
     /// So does anvil; any other node refuses.
     Node(Arc<dyn Transport>),
 }
 
-/// Who stands for the bank's Safe.
+/// The key that replaces the bank's Safe.
 struct Admin {
     key: LocalKey,
     contracts: Arc<EvmContracts>,
     chain_id: u64,
 }
 
-/// Coins and gas out of nothing, on a chain where neither is worth anything.
+/// A faucet for tokens and gas, on a chain where neither is worth anything.
 pub struct Faucet {
     chain: Arc<dyn Chain>,
     minter: Minter,
@@ -289,7 +290,7 @@ impl Faucet {
         self.minter.address()
     }
 
-    /// Deploys the tokens where they are not there yet. From then on `blacklister` has their blacklists.
+    /// Deploys missing tokens. From then on `blacklister` has their blacklists.
     pub async fn open(&self, blacklister: Address) -> anyhow::Result<()> {
         let _turn = self.turn.lock().await;
         let mut deployed = true;
@@ -305,7 +306,7 @@ impl Faucet {
         self.send(script.finish()).await.map(drop)
     }
 
-    /// Sees to it that every key of these tenants can pay for gas.
+    /// Ensures that every key of these tenants can pay for gas.
     pub async fn fuel_keys(&self, signer: &dyn ChainSigner, tenants: &[TenantId]) -> anyhow::Result<()> {
         for tenant in tenants {
             for role in KeyRole::ALL {
@@ -316,7 +317,8 @@ impl Faucet {
         Ok(())
     }
 
-    /// Sees to it that further operators can pay for gas and that the controller, once it is there, knows them.
+    /// Ensures that further operators can pay for gas and have their role at the controller, once
+    /// it is deployed.
     async fn appoint(&self, tenant: TenantId, operators: &[Address]) -> anyhow::Result<()> {
         let Some((_, further)) = operators.split_first().filter(|(_, further)| !further.is_empty()) else {
             return Ok(());
@@ -347,11 +349,11 @@ impl Faucet {
         self.send(script.finish()).await.map(drop)
     }
 
-    /// Pays coins to somebody; the hash of the transaction, which is mined when this returns.
+    /// Pays tokens to an account; returns the hash of the transaction, which is already mined.
     pub async fn pay(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
         let _turn = self.turn.lock().await;
         self.fuel(self.minter.address()).await?;
-        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("no such coin")?;
+        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("unknown token")?;
         let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         script.transfer(token.address, to, minor_units)?;
         let hashes = self.send(script.finish()).await?;
@@ -366,7 +368,7 @@ impl Faucet {
     ) -> anyhow::Result<Vec<domain::chain::Signed>> {
         let _turn = self.turn.lock().await;
         self.fuel(self.minter.address()).await?;
-        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("no such coin")?;
+        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("unknown token")?;
         let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         for (to, minor_units) in payments {
             script.transfer(token.address, *to, *minor_units)?;
@@ -374,7 +376,7 @@ impl Faucet {
         Ok(script.finish())
     }
 
-    /// Pays coins, and gives gas to spend them with.
+    /// Pays tokens, and funds the account with gas to spend them.
     pub async fn give(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
         self.fuel(to).await?;
         self.pay(coin, to, minor_units).await
@@ -395,7 +397,7 @@ impl Faucet {
                 let answer = node.send(ask.to_string().into_bytes()).await?;
                 let answer: serde_json::Value = serde_json::from_slice(&answer).context("the node's answer")?;
                 let refused = answer.get("error").filter(|error| !error.is_null());
-                anyhow::ensure!(refused.is_none(), "{account} has no gas, and only anvil gives it away: {answer}");
+                anyhow::ensure!(refused.is_none(), "{account} has no gas, and only anvil can fund it: {answer}");
             }
         }
         Ok(())
@@ -421,7 +423,7 @@ impl Faucet {
     }
 }
 
-/// The tenants of the configuration by their tags.
+/// The tenants of the configuration, by tag.
 pub(super) fn by_tag(tenants: &[Tenant]) -> HashMap<&str, TenantId> {
     tenants.iter().map(|tenant| (tenant.tag.as_str(), tenant.id)).collect()
 }

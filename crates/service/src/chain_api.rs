@@ -1,5 +1,5 @@
-//! The built-in chain over HTTP: JSON-RPC at the server's root, as browser wallets call it, and a page to look at a
-//! transaction. Only where the chain is built in.
+//! The built-in chain over HTTP: JSON-RPC at the server's root, as browser wallets call it, and a
+//! page that shows a transaction. Only with the built-in chain.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use super::built_in::BuiltInChain;
 
-/// A node answers everybody: a browser wallet is an extension with an origin of its own.
+/// Any origin may call it: a browser wallet is an extension with its own origin.
 const CORS: [(HeaderName, &str); 3] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     (header::ACCESS_CONTROL_ALLOW_METHODS, "POST, OPTIONS"),
     (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
 ];
-/// What the page shows of a transaction, with the members of its receipt.
+/// The fields of a transaction on the page, by the members of its receipt.
 const SHOWN: [(&str, &str); 7] = [
     ("Status", "status"),
     ("Block", "blockNumber"),
@@ -46,7 +46,7 @@ async fn rpc(State(chain): State<BuiltInChain>, id: RequestId, body: Result<Byte
         Ok(body) => body,
         Err(rejection) => {
             let status = rejection.status();
-            return Problem::new(status, "unreadable_body", "The body is too large, or broke off").respond(&id);
+            return Problem::new(status, "unreadable_body", "The body is too large or incomplete").respond(&id);
         }
     };
     let mut response = chain.serve_bytes(&body).await.into_response();
@@ -67,7 +67,7 @@ fn with_cors(mut response: Response) -> Response {
 
 async fn transaction(State(chain): State<BuiltInChain>, hash: Result<Path<String>, PathRejection>) -> Response {
     let Some(hash) = hash.ok().and_then(|Path(hash)| TxHash::parse(&hash)) else {
-        return page(StatusCode::NOT_FOUND, "This is no transaction hash.", None);
+        return page(StatusCode::NOT_FOUND, "This is not a transaction hash.", None);
     };
     match chain.call("eth_getTransactionReceipt", json!([hash.to_string()])) {
         Ok(Value::Null) => page(StatusCode::NOT_FOUND, "The transaction is not in the chain.", None),
@@ -79,7 +79,7 @@ async fn transaction(State(chain): State<BuiltInChain>, hash: Result<Path<String
     }
 }
 
-/// Everything on it is either ours or hexadecimal digits of the chain.
+/// Its content is either fixed or hexadecimal digits of the chain.
 fn page(status: StatusCode, title: &str, receipt: Option<&Value>) -> Response {
     let mut body = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\

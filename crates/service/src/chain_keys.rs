@@ -1,4 +1,4 @@
-//! Who signs for whom: the tenants' keys of the configuration, opened in their key store.
+//! The signing keys: the tenants' keys of the configuration, opened in their key store.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ use store::Tenant;
 use super::chain::by_tag;
 use config::{Config, KEK_BYTES, KeySource, TenantEntry, create_key_file};
 
-/// Longest wait for AWS.
+/// Timeout for AWS.
 const KMS_CONNECT: Duration = Duration::from_secs(3);
 const KMS_ANSWER: Duration = Duration::from_secs(10);
 
-/// The seed of all keys of a test installation, made at first start.
+/// The seed of all keys of a test installation, created at the first start.
 pub(super) fn seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
     anyhow::ensure!(config.environment != Environment::Production, "chain.keys.source: \"seed\" in production");
     let key = create_key_file(&seed_path(data_dir))?;
     Ok(SecretString::from(STANDARD.encode(key)))
 }
 
-/// The same for commands, which make none: another seed means other tokens.
+/// The same for commands, which create none: another seed means other tokens.
 pub(super) fn kept_seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
     let path = seed_path(data_dir);
     anyhow::ensure!(path.exists(), "{} is missing: is --data-dir the service's data directory?", path.display());
@@ -43,23 +43,22 @@ fn seed_path(data_dir: &Path) -> PathBuf {
     data_dir.join("keys").join("chain-seed")
 }
 
-/// A key store that is open.
+/// An open key store.
 enum KeyStore {
     Files(SecretString),
     Hsm(Arc<Pkcs11Token>),
     Kms(Arc<Kms>),
 }
 
-/// Keys and controllers of every tenant that the configuration names.
+/// Keys and controllers of every tenant in the configuration.
 pub(super) async fn configured(config: &Config, tenants: &[Tenant]) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
     let known = by_tag(tenants);
     let key_store = open(config).await?;
     let (mut keys, mut operators) = (Vec::new(), Vec::new());
     let mut controllers = HashMap::new();
     for entry in &config.chain.tenants {
-        let tenant = *known
-            .get(entry.tag.as_str())
-            .with_context(|| format!("chain.tenants.{}: there is no such tenant", entry.tag))?;
+        let tenant =
+            *known.get(entry.tag.as_str()).with_context(|| format!("chain.tenants.{}: tenant not found", entry.tag))?;
         for (role, name) in named_keys(entry) {
             let key = key_store.key(name).await;
             let key = key.with_context(|| format!("chain.tenants.{}.{}", entry.tag, role.name()))?;
@@ -141,7 +140,7 @@ fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
     Kms::new(&settings).context("chain.keys")
 }
 
-/// The key-encryption key, which KMS opens where the configuration has it encrypted.
+/// The key-encryption key, which KMS decrypts if it is configured in encrypted form.
 pub(super) async fn key_encryption_key(config: &Config, data_dir: &Path) -> anyhow::Result<SecretBox<[u8; KEK_BYTES]>> {
     const NAME: &str = "security.key_encryption_key_by_kms";
     let encrypted = &config.security.key_encryption_key_by_kms;
@@ -155,12 +154,12 @@ pub(super) async fn key_encryption_key(config: &Config, data_dir: &Path) -> anyh
 }
 
 impl KeyStore {
-    /// The key of this name: a file, a label or a key id.
+    /// The key with this name: a file, a label or a key id.
     async fn key(&self, name: &str) -> anyhow::Result<Arc<dyn DigestSigner>> {
         Ok(match self {
             KeyStore::Files(password) => {
                 let (path, password) = (name.to_owned(), password.clone());
-                // Deriving the file's key takes about a second of computing.
+                // Deriving the file's key takes about a second of computation.
                 let opened = tokio::task::spawn_blocking(move || -> anyhow::Result<LocalKey> {
                     let json = std::fs::read(&path).with_context(|| format!("cannot read {path}"))?;
                     Ok(LocalKey::from_keystore(&json, &password)?)

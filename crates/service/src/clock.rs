@@ -1,4 +1,5 @@
-//! The clocks of a running service: the wall's, and the business clock that a sandbox may move ahead.
+//! The clocks of a running service: the wall clock, and the business clock that a sandbox may
+//! advance.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,7 +9,7 @@ use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Longest sleep without a look at the clock, so that a clock that is moved ahead wakes who waits for it.
+/// Maximum sleep between two reads of the clock, so that advancing it wakes sleepers.
 const NAP_MAX: Span = Span::millis(250);
 
 /// The machine's clock.
@@ -26,19 +27,19 @@ impl Clock for WallClock {
     }
 }
 
-/// The wall's clock and an offset that only grows.
+/// The wall clock plus an offset that only grows.
 #[derive(Clone, Debug, Default)]
 pub struct BusinessClock {
     ahead_us: Arc<AtomicI64>,
 }
 
 impl BusinessClock {
-    /// How far the clock is ahead of the wall's.
+    /// How far the clock is ahead of the wall clock.
     pub fn ahead(&self) -> Span {
         Span(self.ahead_us.load(Ordering::Relaxed))
     }
 
-    /// Moves the clock ahead.
+    /// Advances the clock.
     pub fn advance(&self, span: Span) {
         self.ahead_us.fetch_add(span.0.max(0), Ordering::Relaxed);
     }
@@ -51,8 +52,8 @@ impl Clock for BusinessClock {
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
         let clock = self.clone();
-        // As long as that and no longer, also where the wall's clock is set back meanwhile: nobody who looks now and then
-        // whether there is something to do may stop looking.
+        // No longer than this even if the wall clock is set back in the meantime: polling loops
+        // must not stop.
         let over = Instant::now() + (until - clock.now()).to_duration();
         Box::pin(async move {
             while clock.now() < until && Instant::now() < over {
@@ -73,7 +74,7 @@ mod tests {
     const LONG: Span = Span::hours(1);
 
     #[test]
-    fn a_clock_that_is_moved_ahead_wakes_who_waits() {
+    fn a_clock_that_is_advanced_wakes_sleepers() {
         let clock = BusinessClock::default();
         runtime().block_on(async {
             let waits = clock.sleep_until(clock.now() + LONG);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_holds_nobody_up() {
+    fn a_clock_that_is_set_back_delays_no_sleeper() {
         let clock = BusinessClock::default();
         runtime().block_on(async {
             let waits = clock.sleep_until(clock.now() + Span::millis(1));

@@ -1,5 +1,5 @@
-//! What the operator console cannot know by itself: which receivers are allowed, how secrets are made, how old the lists
-//! are, and, outside production, the simulated parties.
+//! The installation's services for the operator console: allowed webhook endpoints, new secrets,
+//! the age of the lists, and, outside production, the simulated parties.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,10 +36,10 @@ use super::sandbox_chain_api::ChainApi;
 use super::scenarios::{Made, Scenarios};
 use super::tenancy::{self, IssuedKey, KeyService};
 
-/// Random bytes of a secret that signs webhooks.
+/// Random bytes of a webhook signing secret.
 const SECRET_BYTES: usize = 32;
-/// What the console says of a tool that this installation has not.
-const NO_TOOL: &str = "This installation has nothing of the kind.";
+/// The console's message about a tool that this installation does not have.
+const NO_TOOL: &str = "This installation does not have this tool.";
 
 /// The identity provider of the configuration.
 fn identity_provider(parts: &Parts<'_>) -> Option<Provider> {
@@ -49,7 +49,7 @@ fn identity_provider(parts: &Parts<'_>) -> Option<Provider> {
     Some(Provider { way, label: wanted.label.trim().to_owned(), claim: wanted.claim })
 }
 
-/// What the server tells the console.
+/// The server's data for the console.
 pub(super) struct Server {
     payments: Payments,
     config: Config,
@@ -61,7 +61,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// `sandbox` are the tools behind the sandbox's own calls; in production there are none.
+    /// `sandbox` are the tools behind the sandbox's own calls; `None` in production.
     pub(super) fn of(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Arc<Server> {
         let payments = parts.payments.clone();
         let environment = parts.config.environment;
@@ -92,7 +92,7 @@ fn shown(key: IssuedKey) -> ShownKey {
 
 impl Outside for Server {
     fn check_receiver(&self, url: &str) -> Result<(), String> {
-        self.receivers.url(url, "").map(drop).map_err(|fault| format!("Webhooks cannot go there: {fault}."))
+        self.receivers.url(url, "").map(drop).map_err(|fault| format!("This URL cannot receive webhooks: {fault}."))
     }
 
     fn webhook_secret(&self) -> Result<SecretString, String> {
@@ -190,7 +190,7 @@ impl Tools {
         let keys = self.payments.store().keys(tenant).await.map_err(|error| error.to_string())?;
         let usable = |key: &&KeyRow| key.use_name == usage && key.revoked_at.is_none() && !key.suspended;
         let found = keys.iter().rev().filter(usable).find_map(|key| Some((key, key.valid_secrets(now).next()?)));
-        let (key, secret) = found.ok_or_else(|| format!("There is no key for {words}."))?;
+        let (key, secret) = found.ok_or_else(|| format!("No key is active for {words}."))?;
         Ok(Credentials {
             service,
             base_url: self.base_url.clone(),
@@ -204,10 +204,10 @@ impl Tools {
     }
 }
 
-/// Words for a person; the particulars are logged.
+/// A message for the user; details are logged.
 fn failed(error: &dyn std::fmt::Display) -> String {
-    tracing::error!(%error, "a tool of the sandbox failed");
-    "It did not work; the log says why.".to_owned()
+    tracing::error!(%error, "sandbox tool failed");
+    "The action failed. See the service's log for the reason.".to_owned()
 }
 
 impl SandboxTools for Tools {
@@ -232,9 +232,9 @@ impl SandboxTools for Tools {
         Box::pin(async move {
             let chain = self.chain()?;
             let found = self.payments.store().request(tenant, request).await.map_err(|error| failed(&error))?;
-            let request = found.ok_or("There is no such payment request.")?;
+            let request = found.ok_or("Payment request not found.")?;
             if request.state == RequestState::Cancelled {
-                return Err("A cancelled request is paid by nobody.".to_owned());
+                return Err("A cancelled request cannot be paid.".to_owned());
             }
             chain.pay(&request, amount).await.map_err(|error| failed(&error))
         })
@@ -276,10 +276,11 @@ impl SandboxTools for Tools {
 
     fn steer(&self, payment: PaymentId, ending: &str) -> Result<String, String> {
         let known = ENDINGS.iter().find(|(name, ..)| *name == ending);
-        let (.., outcome) = *known.ok_or("It cannot end so.")?;
+        let (.., outcome) = *known.ok_or("The simulated bank does not support this outcome.")?;
         let bank = self.bank.simulated_bank().ok_or(NO_TOOL)?;
-        let standing =
-            bank.steer(&payment.end_to_end_id(), outcome).map_err(|fault| format!("The bank says: {fault}."))?;
+        let standing = bank
+            .steer(&payment.end_to_end_id(), outcome)
+            .map_err(|fault| format!("The simulated bank refused: {fault}."))?;
         Ok(format!("{:?}", standing.status).to_lowercase())
     }
 

@@ -1,9 +1,10 @@
-//! A thread of its own for the engine and for its connections to PostgreSQL. A batch that has been answered by the database
-//! is decided at once: it does not queue behind the requests that the last batch let go, while the tenant's rows are locked.
+//! A thread of its own for the engine and its connections to PostgreSQL. When the database has
+//! answered a batch, the next decision runs immediately: it does not queue behind the requests
+//! released by the last batch while the tenant's rows are locked.
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The thread; it ends when this is dropped.
+/// The thread; it ends when this value is dropped.
 pub(super) struct EngineRoom {
     handle: Handle,
     runtime: Option<Runtime>,
@@ -22,7 +23,7 @@ impl EngineRoom {
 
 impl Drop for EngineRoom {
     fn drop(&mut self) {
-        // Nobody may wait here: it is dropped among tasks of others.
+        // Must not block: it is dropped on a runtime thread.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,36 +1,37 @@
-//! Real money and play money never share a database: it is noted of which environment the service was that made it, and
-//! production opens no other one's, nor others production's (`decisions.md`, "Environment"). Test and mock may: they have
-//! the same keys, and the command line against a sandbox is of `test` where nothing else is configured.
+//! Keeps real money and test money in separate databases: a database records the environment of the
+//! service that created it. Production opens no other environment's database, and others open none
+//! of production (`decisions.md`, "Environment"). Test and mock may share one: they have the same
+//! keys, and the command line against a sandbox is `test` by default.
 
 use anyhow::Context as _;
 use domain::policy::Environment;
 use store::{MigrationReport, Store, StoreError};
 
-/// Why a service may not have a database.
+/// Why a service may not use a database.
 #[derive(Debug, thiserror::Error)]
 pub enum WrongDatabase {
-    /// It is another environment's.
+    /// It belongs to another environment.
     #[error(
-        "the database was made by a {} service, and this one is {}: give it a database of its own (store.url, or another \
+        "the database was created by a {} service, but this service is {}: use a separate database (store.url, or another \
          data directory)",
         made_by.name(), here.name()
     )]
     OtherEnvironment {
-        /// Whose it is.
+        /// The environment of the database.
         made_by: Environment,
-        /// What this service is.
+        /// The environment of this service.
         here: Environment,
     },
-    /// It opens to other environments' keys.
+    /// It contains valid access keys of another environment.
     #[error(
-        "the database holds {count} access key(s) of another environment that are not revoked, and this service is {}: \
-         give it a database of its own (store.url, or another data directory)",
+        "the database holds {count} access key(s) of another environment that are not revoked, but this service is {}: \
+         use a separate database (store.url, or another data directory)",
         here.name()
     )]
     OtherKeys {
-        /// How many.
+        /// Their number.
         count: u64,
-        /// What this service is.
+        /// The environment of this service.
         here: Environment,
     },
     /// The database.
@@ -38,7 +39,7 @@ pub enum WrongDatabase {
     Store(#[from] StoreError),
 }
 
-/// Sees that a database is of this side of real money, as far as that is noted.
+/// Checks a database's recorded environment, if there is one.
 ///
 /// # Errors
 /// [`WrongDatabase::OtherEnvironment`]
@@ -49,8 +50,9 @@ pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase
     }
 }
 
-/// Brings a database to this program's schema and notes the environment, unless it is another one's: that is seen before
-/// anything is changed. A database from before there was such a note is told by its access keys.
+/// Migrates a database to this program's schema and records the environment, unless it belongs to
+/// another one: that is checked before any change. An older database without the record is judged
+/// by its access keys.
 ///
 /// # Errors
 /// [`WrongDatabase`], or it cannot be migrated.
@@ -62,7 +64,7 @@ pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<Migrati
         count => return Err(WrongDatabase::OtherKeys { count, here }.into()),
     }
     store.note_environment(here).await?;
-    // Of two that are started at once the first one has it.
+    // Of two services started concurrently the first one owns it.
     check(store, here).await?;
     Ok(report)
 }
@@ -87,17 +89,17 @@ mod tests {
         for made_by in [Production, Test, Mock] {
             let dir = tempfile::tempdir().expect("a directory");
             let store = opened(dir.path()).await;
-            check(&store, made_by).await.expect("nobody's yet");
+            check(&store, made_by).await.expect("an unused database");
             migrate(&store, made_by).await.expect("made");
             migrate(&store, made_by).await.expect("opened again");
             for here in [Production, Test, Mock] {
                 if (here == Production) == (made_by == Production) {
                     migrate(&store, here).await.expect("on the same side of real money");
-                    assert_eq!(store.environment().await, Ok(Some(made_by)), "whoever made it stays noted");
+                    assert_eq!(store.environment().await, Ok(Some(made_by)), "the creator stays recorded");
                     continue;
                 }
                 let refused = migrate(&store, here).await.expect_err("another one's").to_string();
-                let told = format!("made by a {} service, and this one is {}", made_by.name(), here.name());
+                let told = format!("created by a {} service, but this service is {}", made_by.name(), here.name());
                 assert!(refused.contains(&told), "{refused}");
                 assert!(check(&store, here).await.is_err());
             }
@@ -108,15 +110,15 @@ mod tests {
     async fn production_refuses_a_database_with_keys_of_a_sandbox() {
         let dir = tempfile::tempdir().expect("a directory");
         let store = opened(dir.path()).await;
-        store.migrate().await.expect("as an older program left it");
+        store.migrate().await.expect("a database of an older program");
         let policy = tenancy::default_policy(StableCoin::Usdt);
         let tenant = tenancy::create_tenant(&store, "bank", "Bank", policy, "test").await.expect("created");
         let made = tenancy::create_key(&store, &tenant, Environment::Mock, tenancy::KeyService::Pay, "test").await;
         let key = made.expect("a key").access_key;
         let refused = migrate(&store, Environment::Production).await.expect_err("a sandbox's").to_string();
         assert!(refused.contains("holds 1 access key(s) of another environment"), "{refused}");
-        assert_eq!(store.environment().await, Ok(None), "nothing is noted");
+        assert_eq!(store.environment().await, Ok(None), "nothing is recorded");
         store.revoke_key(&key, "test").await.expect("revoked");
-        migrate(&store, Environment::Production).await.expect("nobody gets in with it");
+        migrate(&store, Environment::Production).await.expect("a revoked key is harmless");
     }
 }

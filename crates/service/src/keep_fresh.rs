@@ -1,4 +1,4 @@
-//! Keeps rates and sanction lists fresh, and says so in the metrics.
+//! Keeps rates and sanction lists fresh, and reports their age as metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use super::clock::BusinessClock;
 use super::world::FreshRates;
 use config::Config;
 
-/// How soon a node hears of what was switched off on another one.
+/// How soon a node learns what was switched off on another one.
 const SWITCHES_EVERY: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether something approved is left to be done.
+/// Polling interval for approved actions that are not executed yet.
 const APPROVALS_EVERY: Duration = Duration::from_secs(30);
 
-/// What is kept fresh.
+/// The data to keep fresh.
 pub(super) struct Fresh {
     pub rates: FreshRates,
     pub lists: Arc<ListBook>,
@@ -42,7 +42,7 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
     let lists_stop = stop.clone();
     let lists_task = async move {
         say_unreadable(&lists);
-        // What a start took from the last good copy is read from its source now.
+        // A list loaded from its last good copy is now read from its source.
         if lists.wants_refresh() {
             refresh_lists(&lists, &http, &clock).await;
         }
@@ -55,7 +55,7 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
     vec![("rates".to_owned(), tokio::spawn(rates_task)), ("lists".to_owned(), tokio::spawn(lists_task))]
 }
 
-/// Looks now and then what operators have switched off on other nodes.
+/// Polls what operators have switched off on other nodes.
 pub(super) fn follow_switches(
     store: Store,
     world: Arc<World>,
@@ -65,20 +65,20 @@ pub(super) fn follow_switches(
         let (store, world) = (store.clone(), Arc::clone(&world));
         async move {
             if let Err(error) = world.switches.refresh(&store).await {
-                tracing::warn!(%error, "what is switched off could not be read; what was known stays");
+                tracing::warn!(%error, "reading the switches failed, the last known state stays");
             }
         }
     });
     ("switches".to_owned(), tokio::spawn(task))
 }
 
-/// Carries out what two people have agreed on and something kept from being done at once.
+/// Executes actions that two users have approved and that could not be executed at once.
 pub(super) fn carry_out_approvals(desk: Console, stop: &watch::Receiver<bool>) -> (String, JoinHandle<()>) {
     let task = every(APPROVALS_EVERY, stop.clone(), move || {
         let desk = desk.clone();
         async move {
             if let Err(error) = desk.carry_out_rest().await {
-                tracing::warn!(%error, "approvals could not be read; they are tried again later");
+                tracing::warn!(%error, "reading approvals failed, will retry");
             }
         }
     });
@@ -101,10 +101,10 @@ async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &Busin
         FreshRates::Live(live) => {
             let done = live.refresh(http, clock.now()).await;
             for error in &done.failed {
-                tracing::warn!(%error, "rates were not refreshed; the old ones stay until they are too old");
+                tracing::warn!(%error, "rate refresh failed, the old rates stay until they are too old");
             }
             for held in &done.held_back {
-                tracing::warn!(?held, "a rate moved too far at once and is held back");
+                tracing::warn!(?held, "rate change exceeds limit, update rejected");
             }
         }
     }
@@ -118,11 +118,11 @@ async fn refresh_lists(lists: &ListBook, http: &reqwest::Client, clock: &Busines
     say_unreadable(lists);
 }
 
-/// Entries that nobody is screened against, since they cannot be read.
+/// Unreadable entries, which are not part of screening.
 fn say_unreadable(lists: &ListBook) {
     for state in lists.states() {
         for entry in &state.unreadable {
-            tracing::error!(list = state.name, entry, "sanction list entry unreadable: nobody is screened against it");
+            tracing::error!(list = state.name, entry, "sanction list entry unreadable, skipped in screening");
         }
     }
 }

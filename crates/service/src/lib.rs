@@ -1,4 +1,4 @@
-//! A running service: everything wired together, started in order and stopped in order.
+//! A running service: all parts wired together, started in order and stopped in order.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -59,20 +59,20 @@ use self::world::{Ground, Surroundings};
 use crate::telemetry::Exposition;
 use config::{Config, StoreLocation};
 
-/// Which part of the work a process does.
+/// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
     /// API and workers.
     All,
     /// The API only.
     Api,
-    /// Workers only; the API answers nothing but health and metrics.
+    /// Workers only; the API serves health and metrics only.
     Worker,
 }
 
 /// A service that is ready and serving.
 pub struct Service {
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
     /// The API URL that tokens must name.
     pub public_url: String,
@@ -80,39 +80,39 @@ pub struct Service {
     pub payments: Payments,
     /// The business clock.
     pub clock: BusinessClock,
-    /// The simulated bank, where there is one.
+    /// The simulated bank, if there is one.
     pub bank: Option<Arc<SimulatedBank>>,
     /// The wallet service.
     pub wallets: Wallets,
-    /// The chain that wallets live on, where they are offered.
+    /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
     stop: watch::Sender<bool>,
     tasks: Vec<(String, JoinHandle<()>)>,
     serving: JoinHandle<()>,
-    /// Goes last.
+    /// Dropped last.
     _engine_room: EngineRoom,
     _only_worker: Option<OnlyWorker>,
 }
 
-/// How a service is to be started.
+/// How to start a service.
 pub struct Start<'a> {
     /// The configuration.
     pub config: &'a Config,
-    /// Where files of this installation lie.
+    /// Directory of this installation's files.
     pub data_dir: &'a Path,
-    /// The listening socket, bound already so that its port is known.
+    /// The listening socket, already bound so that its port is known.
     pub listener: TcpListener,
-    /// What it does.
+    /// Its role.
     pub role: Role,
-    /// What `/metrics` shows.
+    /// The metrics for `/metrics`.
     pub metrics: Exposition,
-    /// How a simulated bank behaves.
+    /// Behaviour of the simulated bank.
     pub behaviour: Behaviour,
-    /// What plays scenarios in the console of a sandbox.
+    /// Plays scenarios in a sandbox's console.
     pub scenarios: Arc<dyn Scenarios>,
 }
 
-/// Opens the store that the configuration names.
+/// Opens the configured store.
 pub async fn open_store(config: &Config, data_dir: &Path) -> anyhow::Result<Store> {
     open_store_at(config, data_dir, Arc::new(BusinessClock::default()), None).await
 }
@@ -138,7 +138,7 @@ pub(crate) async fn open_store_at(
 }
 
 impl Service {
-    /// Starts everything and returns once requests are answered.
+    /// Starts everything and returns once requests are served.
     pub async fn start(start: Start<'_>) -> anyhow::Result<Service> {
         let Start { config, data_dir, listener, role, metrics, behaviour, scenarios } = start;
         let address = listener.local_addr()?;
@@ -154,7 +154,7 @@ impl Service {
         let ground =
             Ground { data_dir, clock, behaviour, store: Some(&store), tenants: &tenants, public_url: &public_url };
         let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
-        world.switches.refresh(&store).await.context("reading what is switched off")?;
+        world.switches.refresh(&store).await.context("reading the switches")?;
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
@@ -236,12 +236,12 @@ impl Service {
         })
     }
 
-    /// Stops taking requests, finishes those under way, then stops the workers and the engine.
+    /// Stops accepting requests, finishes those in flight, then stops the workers and the engine.
     pub async fn stop(self, within: Duration) {
         self.stop.send_replace(true);
         let deadline = tokio::time::Instant::now() + within;
         finish("HTTP server", self.serving, deadline).await;
-        // The last handles of the engine go with these, and its batcher ends when they are gone.
+        // These hold the last handles of the engine, whose batcher ends with them.
         drop((self.payments, self.wallets));
         for (name, task) in self.tasks.into_iter().rev() {
             finish(&name, task, deadline).await;
@@ -268,31 +268,31 @@ async fn serve(
         let _closed = stopping.wait_for(|stop| *stop).await;
     };
     if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
-        tracing::warn!("requests were still open after the drain time-out and were cut");
+        tracing::warn!("drain timeout reached, open requests were aborted");
     }
 }
 
 async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Instant) {
     match tokio::time::timeout_at(deadline, &mut task).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, task = name, "a task ended badly"),
+        Ok(Err(error)) => tracing::error!(%error, task = name, "task failed"),
         Err(_) => {
-            tracing::warn!(task = name, "a task did not finish in time");
+            tracing::warn!(task = name, "task did not finish in time");
             task.abort();
         }
     }
 }
 
-/// A business clock that was moved ahead stays ahead.
+/// A business clock that was advanced stays ahead.
 async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<()> {
     if let Some(text) = store.meta(CLOCK_OFFSET).await? {
-        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is no number"))?;
+        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is not a number"))?;
         clock.advance(Span(ahead));
     }
     Ok(())
 }
 
-/// A name for this process in leases.
+/// The name of this process in leases.
 fn node_name(store: &Store) -> String {
     let id = BatchId(engine::batcher::fresh_id(store));
     format!("{}-{id}", std::process::id())

@@ -1,5 +1,5 @@
-//! The chain side of a command that opens the store: it knows the tokens, but asks no node and has no keys. Such a
-//! command only decides; what it decides is carried out by a running service.
+//! The chain side of a command that opens the store: it knows the tokens, but uses no node and no
+//! keys. The command only decides; a running service executes its decisions.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::chain_keys;
 use super::clock::WallClock;
 use config::{Config, KeySource};
 
-/// In the place of a node.
+/// Stands in for a node.
 struct NoNode;
 
 impl Transport for NoNode {
@@ -25,7 +25,7 @@ impl Transport for NoNode {
     }
 }
 
-/// What can be known of the chain without asking it.
+/// The facts about the chain that need no node.
 pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<ChainSide> {
     let tokens = match config.chain.keys.source {
         KeySource::Seed => {

@@ -1,5 +1,6 @@
-//! Whether this is the only process that works on a SQLite file. What a worker that died held is then free at once, and not
-//! only after its leases have run out. On PostgreSQL other nodes may be at work: there leases just run out.
+//! Detects whether this is the only process that works on a SQLite file. If so, a dead worker's
+//! leases are released immediately instead of expiring. On PostgreSQL other nodes may be at work,
+//! so leases expire.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -8,20 +9,18 @@ use std::path::{Path, PathBuf};
 use config::{Config, StoreLocation};
 use store::Store;
 
-/// Held for as long as a process works on a file.
+/// Held as long as a process works on a file.
 #[derive(Debug)]
 pub(super) struct OnlyWorker {
-    /// The lock goes with it.
+    /// The lock is released on drop.
     _file: File,
 }
 
-/// Gives back what a dead predecessor held; `None` where others may be at work.
+/// Releases the leases of a dead predecessor; `None` if other processes may be at work.
 pub(super) async fn take_over(config: &Config, data_dir: &Path, store: &Store) -> anyhow::Result<Option<OnlyWorker>> {
     let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return Ok(None) };
     let Some(worker) = lock(&lock_path(&path))? else {
-        tracing::warn!(
-            "another process works on the same database: leases of a worker that died run out by themselves"
-        );
+        tracing::warn!("another process uses this database: leases of a dead worker expire");
         return Ok(None);
     };
     store.release_leases().await?;
@@ -51,7 +50,7 @@ mod tests {
     fn one_process_has_the_lock_until_it_ends() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = lock_path(&directory.path().join("corridor.db"));
-        let first = lock(&path).expect("a file").expect("nobody else");
+        let first = lock(&path).expect("a file").expect("the lock");
         assert!(lock(&path).expect("a file").is_none());
         drop(first);
         assert!(lock(&path).expect("a file").is_some());

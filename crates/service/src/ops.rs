@@ -1,4 +1,4 @@
-//! What the SRE asks: is it alive, is it ready, what does it count.
+//! Endpoints for operations: liveness, readiness, metrics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::telemetry::Exposition;
 
-/// What the answers are made of.
+/// The sources of the answers.
 pub struct Ops {
     /// The payment service.
     pub payments: Payments,
@@ -55,7 +55,7 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
                 out.text(name, check.as_ref().err().map_or("ok", String::as_str));
             }
         });
-        // Old lists stop no traffic: payments wait in review.
+        // Old lists do not stop traffic: payments wait in review.
         out.object("lists", |out| {
             for list in ops.lists.states() {
                 out.text(&list.name, &age(&list, now));
@@ -66,11 +66,11 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     (status, [("content-type", "application/json")], body).into_response()
 }
 
-/// The age of each list by its name, in seconds: of the older where two are called the same.
+/// The age of each list by its name, in seconds: of the older one if two share a name.
 fn list_ages(lists: &ListBook, now: Timestamp) -> BTreeMap<String, i64> {
     let mut ages = BTreeMap::new();
     for list in lists.states() {
-        // The shipped sample never ages.
+        // The bundled sample never ages.
         let age = list.read_at.map_or(0, |at| seconds(now - at));
         let known = ages.entry(list.name).or_insert(age);
         *known = age.max(*known);
@@ -88,12 +88,12 @@ fn age(list: &ListState, now: Timestamp) -> String {
 
 async fn metrics(State(ops): State<Arc<Ops>>) -> Response {
     if let Err(error) = gauges(&ops).await {
-        tracing::warn!(%error, "gauges that need the store were not brought up to date");
+        tracing::warn!(%error, "reading gauges from the store failed, they keep their last values");
     }
     ([("content-type", "text/plain; version=0.0.4")], ops.metrics.render()).into_response()
 }
 
-/// Gauges that are read when they are asked for.
+/// Gauges that are read on each scrape.
 async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     let (payments, world) = (&ops.payments, ops.payments.world());
     let now = world.clock.now();
@@ -127,7 +127,8 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     Ok(())
 }
 
-/// How far the balances of all tenants are from summing to zero, in minor units, over all currencies.
+/// The deviation of the sum of all tenants' balances from zero, in minor units, over all
+/// currencies.
 async fn imbalance(payments: &Payments) -> Result<i64, store::StoreError> {
     let mut off: i64 = 0;
     for tenant in payments.store().tenants().await? {
@@ -141,7 +142,8 @@ const fn seconds(span: Span) -> i64 {
     span.0 / 1_000_000
 }
 
-/// A whole number as a gauge takes it. The recorder keeps floating point; these stay in its exact range.
+/// A whole number as a gauge value. The recorder uses floating point; these values stay in its
+/// exact range.
 fn gauge(value: i64) -> u32 {
     u32::try_from(value.max(0)).unwrap_or(u32::MAX)
 }

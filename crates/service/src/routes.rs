@@ -1,4 +1,5 @@
-//! The whole HTTP face of a process: operations, description, health, and in a sandbox the simulated parties.
+//! All HTTP routes of a process: operations, API description, health, and in a sandbox the
+//! simulated parties.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use super::world::FreshRates;
 use crate::telemetry::Exposition;
 use config::Config;
 
-/// What the routes are made of.
+/// The sources of the routes.
 pub(super) struct Parts<'a> {
     pub config: &'a Config,
     pub data_dir: &'a Path,
@@ -96,7 +97,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     }
 }
 
-/// The simulated parties that may be steered; `None` in production.
+/// The simulated parties that may be controlled; `None` in production.
 fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)> {
     if parts.config.environment == Environment::Production {
         return None;
@@ -114,7 +115,7 @@ fn console_routes(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Ar
         body: parts.config.body_limits(),
         idle: Span::mins(parts.config.console.idle_minutes.into()),
         absolute: Span::hours(parts.config.console.session_hours.into()),
-        // In a sandbox nothing real is to be protected; anywhere else nobody gets in without.
+        // A sandbox protects nothing real; any other environment requires a login.
         second_factor: parts.config.environment != Environment::Mock,
         sign_ins_per_minute: parts.config.console.sign_ins_per_minute,
     };
@@ -136,7 +137,7 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     let gate = wallet_v1::Gate::new(sources, settings);
     let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
     let sandbox = config.environment != Environment::Production;
-    // A node's own address may hold a secret: only the built-in chain is told to visitors.
+    // A configured node's URL may contain a secret: visitors only see the built-in chain's.
     let embedded = parts.chain.as_ref().is_some_and(|chain| chain.embedded.is_some());
     let pages = pay_page::Settings {
         links,
@@ -150,7 +151,7 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
 
 fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) -> payments_v2::Settings {
     payments_v2::Settings {
-        // The port may have been chosen by the system: the URL is known only now.
+        // The system may have chosen the port: the URL is known only now.
         rules: Rules { api_url: public_url.to_owned(), ..config.token_rules() },
         rates: config.request_rates(),
         streams_per_key: config.limits.streams_per_key,

@@ -1,4 +1,4 @@
-//! Made-up events of every kind, written by what writes the real ones. Nobody's money is behind them.
+//! Sample events of every kind, produced by the code for real ones. No real money is involved.
 
 use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
@@ -17,10 +17,10 @@ use http_api::wallet_v1::render::event_body;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// What a payment of 25.00 USDC has in the coin's smallest units.
+/// 25.00 USDC in the token's smallest units.
 const PAID_MINOR: i64 = 25_000_000;
 
-/// Whom made-up events are about.
+/// The subjects of sample events.
 #[derive(Clone, Debug)]
 pub struct Whom {
     /// `payment_request_id`
@@ -32,18 +32,18 @@ pub struct Whom {
 }
 
 impl Whom {
-    /// The same wallet, and a payment request of its own.
+    /// The same wallet with a payment request of its own.
     pub fn elsewhere(&self) -> Whom {
         Whom { request: PaymentRequestId(Uuid::new_v4()), ..self.clone() }
     }
 }
 
-/// One event, as it is sent.
+/// One event, as sent.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// `event_id`, and `webhook-id`.
     pub id: String,
-    /// The path below the receiver's base.
+    /// The path below the endpoint's base.
     pub path: String,
     /// The envelope.
     pub body: Vec<u8>,
@@ -64,7 +64,7 @@ pub fn event(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> Sample {
     Sample { id: id.to_string(), path: path(kind.segment()), body: event_body(&entry) }
 }
 
-/// The same of a type that does not exist yet.
+/// The same with a future, unknown type.
 pub fn event_of_later(whom: &Whom, now: Timestamp) -> Sample {
     let id = Uuid::new_v4().to_string();
     let data = json!({ "wallet_id": whom.wallet.to_string(), "customer_id": whom.customer });
@@ -72,7 +72,7 @@ pub fn event_of_later(whom: &Whom, now: Timestamp) -> Sample {
     Sample { id, path: path("certificate-probe"), body: body.to_string().into_bytes() }
 }
 
-/// The same event with a member in its data that does not exist yet.
+/// The same event with an unknown member in its data.
 pub fn with_member_of_later(sample: Sample) -> Sample {
     let Ok(mut envelope) = serde_json::from_slice::<Value>(&sample.body) else { return sample };
     envelope["data"]["member_of_a_later_version"] = json!({ "list": [1, null] });
@@ -83,7 +83,7 @@ fn path(segment: &str) -> String {
     format!("/webhooks/wallet/{segment}")
 }
 
-/// Names are not ASCII: who checks a signature over a body that was decoded and encoded again is found out.
+/// Names are not ASCII: this exposes a receiver that verifies the signature over a re-encoded body.
 pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
     let deposit = Some(AboutDeposit { id: DepositId(Uuid::new_v4()), tx: TxHash([0xaa; 32]) });
     let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone(), deposit };
@@ -136,7 +136,7 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             wallet,
             customer,
             reason: BlockReason::PendingInvestigation,
-            details: "Made up: it happened to nobody".to_owned(),
+            details: "Sample event".to_owned(),
             at: now,
             auto_unblock_at: Some(now + Span::hours(24)),
             triggered_by: TriggeredBy::Manual,
@@ -152,7 +152,7 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
     }
 }
 
-/// Of the kinds that an endpoint gets once it subscribes to them.
+/// Of the kinds that an endpoint gets only if it subscribes to them.
 fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> WalletEvent {
     let (wallet, customer) = (about.wallet, about.customer.clone());
     match kind {
@@ -169,7 +169,7 @@ fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> Wallet
         WalletEventKind::WalletBlacklisted => WalletEvent::WalletBlacklisted {
             wallet,
             customer,
-            authority: "Made-up authority".to_owned(),
+            authority: "Sample authority".to_owned(),
             reference: "CERTIFY-1".to_owned(),
             effective_date: now.date(),
             at: Some(now),

@@ -1,8 +1,9 @@
-//! Steering of the simulated parties, in `mock` and `test` only: what the bank's own book says, making a payment end in
-//! a chosen way, and having the bank send its statements. Never part of production.
+//! Control of the simulated parties, in `mock` and `test` only: the bank's own book, a payment's
+//! outcome, and the bank's statements. Never part of production.
 //!
-//! In `mock` nobody's money is behind it and the calls need no token. In `test` they take one like any other call, and
-//! reach the caller's own payments only, because such a service may be reached by others.
+//! In `mock` no real money is involved and the calls need no token. In `test` they need one like
+//! any other call, and reach only the caller's own payments, because other clients may reach that
+//! service.
 
 mod bank_statement;
 
@@ -33,27 +34,27 @@ use super::routes::Parts;
 use super::sandbox_chain_api::{self, ChainApi};
 use super::world::FreshRates;
 
-/// Furthest that the clock may be moved at once, in seconds (400 days).
+/// Maximum step of the clock, in seconds (400 days).
 const ADVANCE_MAX_S: i64 = 400 * 86_400;
 
-/// What the calls work on.
+/// The dependencies of the calls.
 pub(super) struct SandboxApi {
     payments: Payments,
     bank: Option<Arc<SimulatedBank>>,
     clock: BusinessClock,
     rates: FreshRates,
-    /// Held while the clock is moved, so that what is stored is what it shows.
+    /// Held while the clock is advanced, so that the stored offset matches it.
     moving: tokio::sync::Mutex<()>,
-    /// Who checks tokens, where they are needed.
+    /// Verifies tokens, if they are required.
     gate: Option<Arc<Api>>,
 }
 
-/// Whose payments a call reaches; `None`: everybody's.
+/// The tenant whose payments a call may reach; `None`: any.
 #[derive(Clone, Copy)]
 pub(super) struct Reach(pub(super) Option<TenantId>);
 
 impl SandboxApi {
-    /// `gate` checks the tokens of the calls; without one they need none.
+    /// `gate` verifies the calls' tokens; without it none is required.
     pub(super) fn of(parts: &Parts<'_>, gate: Option<Arc<Api>>) -> Arc<SandboxApi> {
         Arc::new(SandboxApi {
             payments: parts.payments.clone(),
@@ -66,10 +67,11 @@ impl SandboxApi {
     }
 
     fn bank(&self) -> Result<&SimulatedBank, Problem> {
-        self.simulated_bank().ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail here is simulated"))
+        self.simulated_bank()
+            .ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail of this installation is simulated"))
     }
 
-    /// The simulated bank, where there is one.
+    /// The simulated bank, if there is one.
     pub(super) fn simulated_bank(&self) -> Option<&SimulatedBank> {
         self.bank.as_deref()
     }
@@ -79,15 +81,16 @@ impl SandboxApi {
         self.clock.ahead()
     }
 
-    /// Moves the business clock ahead.
+    /// Advances the business clock.
     pub(super) async fn advance(&self, span: Span) -> Result<(), StoreError> {
         let moving = self.moving.lock().await;
         let ahead = Span(self.clock.ahead().0.saturating_add(span.0));
-        // Stored first: a clock that was seen ahead must never be behind after a restart.
+        // Stored first: the clock must never go back after a restart.
         self.payments.store().set_meta(CLOCK_OFFSET, &ahead.0.to_string()).await?;
         self.clock.advance(span);
         drop(moving);
-        // Rates of the sandbox never age: nobody should have to wait for them after a leap.
+        // The sandbox's rates are refreshed at once, so that a step of the clock does not make them
+        // stale.
         if let FreshRates::Embedded(rates) = &self.rates {
             rates.tick(self.clock.now());
         }
@@ -95,7 +98,8 @@ impl SandboxApi {
     }
 }
 
-/// The ways in which the simulated bank ends an order, by the names of the payment's states, and what they are.
+/// The possible outcomes of an order at the simulated bank, by the names of the payment's states,
+/// with descriptions.
 pub(super) const ENDINGS: [(&str, &str, Outcome); 5] = [
     ("succeeded", "paid", Outcome::Settle),
     ("failed", "not paid", Outcome::Fail),
@@ -144,7 +148,7 @@ struct BookQuery {
     payment_id: Option<String>,
 }
 
-/// What the bank's book says it paid: one line per pay-out (and per return).
+/// The bank's book: one line per payout (and per return).
 async fn book(
     State(api): State<Arc<SandboxApi>>,
     Extension(reach): Extension<Reach>,
@@ -181,7 +185,7 @@ async fn book_lines(
     Ok(lines)
 }
 
-/// The bank knows no tenants; a sandbox has few.
+/// The bank does not know tenants; a sandbox has few.
 async fn by_external_id(payments: &Payments, reach: Reach, external_id: &str) -> Result<Vec<PaymentId>, StoreError> {
     let tenants = match reach.0 {
         Some(tenant) => vec![tenant],
@@ -194,7 +198,7 @@ async fn by_external_id(payments: &Payments, reach: Reach, external_id: &str) ->
     Ok(found)
 }
 
-/// The payment of this id, if the call may reach it.
+/// The payment with this id, if the call may reach it.
 async fn reachable(payments: &Payments, reach: Reach, id: &str) -> Result<PaymentId, Problem> {
     let id = PaymentId::parse(id).ok_or_else(unknown_payment)?;
     let Some(tenant) = reach.0 else { return Ok(id) };
@@ -216,14 +220,14 @@ fn write_line(out: &mut write::ObjectWriter<'_>, line: &BookLine) {
     out.time("at", line.at);
 }
 
-/// Makes a payment's newest order at the bank end so, now.
+/// Sets the outcome of a payment's newest order at the bank.
 async fn steer(
     State(api): State<Arc<SandboxApi>>,
     Extension(reach): Extension<Reach>,
     id: RequestId,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Response {
-    // What is not even text is nobody's id.
+    // An id that is not even text matches nothing.
     let (payment, state) = path.map(|Path(both)| both).unwrap_or_default();
     match steered(&api, reach, &payment, &state).await {
         Ok(status) => json(StatusCode::OK, write::object(|out| out.text("bank_status", &status))),
@@ -251,11 +255,11 @@ async fn steered(api: &SandboxApi, reach: Reach, payment: &str, state: &str) -> 
 }
 
 fn unknown_payment() -> Problem {
-    Problem::bad_request("payment_not_found", "There is no such payment")
+    Problem::bad_request("payment_not_found", "Payment not found")
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Problem {
-    tracing::error!(%error, "a sandbox call failed");
+    tracing::error!(%error, "sandbox call failed");
     Problem::internal()
 }
 
@@ -268,7 +272,7 @@ struct AdvanceQuery {
     seconds: i64,
 }
 
-/// Moves the business clock ahead: quotes expire, deadlines pass; tokens stay on the wall's time.
+/// Advances the business clock: quotes expire, deadlines pass; tokens keep the wall clock.
 async fn advance_clock(
     State(api): State<Arc<SandboxApi>>,
     id: RequestId,

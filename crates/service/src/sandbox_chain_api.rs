@@ -1,5 +1,6 @@
-//! Steering of the simulated sender and of the sandbox's coins, in `mock` and `test` only: paying a request now, giving
-//! coins away. Never part of production; a part of `sandbox_api`, whose gate stands before it.
+//! Control of the simulated sender and of the sandbox's tokens, in `mock` and `test` only: pays a
+//! request now, gives tokens away. Never part of production; a part of `sandbox_api`, which
+//! authenticates its calls.
 
 use std::sync::Arc;
 
@@ -24,10 +25,10 @@ use super::chain::{ChainSide, Faucet};
 use super::sandbox_api::Reach;
 use super::sender::Sender;
 
-/// Most coins that are given away at once: 1,000,000.
+/// Maximum number of tokens given away at once: 1,000,000.
 const FAUCET_MAX_MINOR: i64 = 1_000_000_000_000;
 
-/// What the calls work on.
+/// The dependencies of the calls.
 pub(super) struct ChainApi {
     wallets: Wallets,
     sender: Sender,
@@ -36,7 +37,7 @@ pub(super) struct ChainApi {
 }
 
 impl ChainApi {
-    /// `None` where the chain's coins are not ours to give.
+    /// `None` if the chain's tokens cannot be minted here.
     pub(super) fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Arc<ChainApi>> {
         Some(Arc::new(ChainApi {
             wallets: wallets.clone(),
@@ -52,12 +53,12 @@ impl ChainApi {
         request: &PaymentRequest,
         amount: Option<(StableCoin, i64)>,
     ) -> anyhow::Result<Vec<TxHash>> {
-        // He was told to pay: he does not do it a second time by himself.
+        // Paid on request: the sender must not pay it a second time by itself.
         self.sender.leave_alone(request).await?;
         self.sender.pay(request, amount).await
     }
 
-    /// Gives coins to an address.
+    /// Gives tokens to an address.
     pub(super) async fn give(&self, coin: StableCoin, to: Address, minor: i64) -> anyhow::Result<TxHash> {
         self.faucet.give(coin, to, u64::try_from(minor)?).await
     }
@@ -77,7 +78,7 @@ struct PayQuery {
     amount: Option<String>,
 }
 
-/// The simulated sender pays a request now, as its amount says or the amount that is given.
+/// The simulated sender pays a request now, by the requested amount or a given one.
 async fn pay(
     State(api): State<Arc<ChainApi>>,
     Extension(reach): Extension<Reach>,
@@ -85,7 +86,7 @@ async fn pay(
     request: Result<Path<String>, PathRejection>,
     query: Result<Query<PayQuery>, QueryRejection>,
 ) -> Response {
-    // What is not even text is nobody's id.
+    // An id that is not even text matches nothing.
     let request = request.map(|Path(request)| request).unwrap_or_default();
     let paid = paid(&api, reach, &request, query).await;
     answer(&api, &id, paid)
@@ -105,14 +106,14 @@ async fn paid(
     };
     let request = find(api, reach, request).await?;
     if request.state == RequestState::Cancelled {
-        let message = "A cancelled request is paid by nobody; ACTIVE, PAID and EXPIRED ones are";
+        let message = "A cancelled request cannot be paid; ACTIVE, PAID and EXPIRED ones can";
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
     api.pay(&request, amount).await.map_err(|error| failed(&error))
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
-    let unknown = || WalletProblem::not_found("There is no such payment request").of_field("payment_request_id");
+    let unknown = || WalletProblem::not_found("Payment request not found").of_field("payment_request_id");
     let id = PaymentRequestId::parse(id).ok_or_else(unknown)?;
     let store = api.wallets.store();
     let tenants = match reach.0 {
@@ -134,7 +135,7 @@ struct FaucetQuery {
     currency: Option<String>,
 }
 
-/// Gives coins to an address: to a browser wallet that wants to try the pay page, or to an escrow.
+/// Gives tokens to an address: to a browser wallet for the pay page, or to an escrow.
 async fn give(
     State(api): State<Arc<ChainApi>>,
     id: RequestId,
@@ -187,6 +188,6 @@ fn answer(api: &ChainApi, id: &RequestId, done: Result<Vec<TxHash>, WalletProble
 }
 
 fn failed(error: &dyn std::fmt::Display) -> WalletProblem {
-    tracing::error!(%error, "a sandbox call failed");
+    tracing::error!(%error, "sandbox call failed");
     WalletProblem::internal()
 }

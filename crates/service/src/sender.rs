@@ -1,5 +1,6 @@
-//! The simulated sender: opens payment links a few seconds after they were made, says who he is, and pays as the cents of
-//! the amount tell him (`decisions.md`, "Sandbox values"). Only in `mock`.
+//! The simulated sender: opens payment links a few seconds after their creation, enters sender
+//! details, and behaves as encoded in the cents of the amount (`decisions.md`, "Sandbox values").
+//! Only in `mock`.
 
 use std::sync::Arc;
 
@@ -15,31 +16,32 @@ use tokio::sync::watch;
 use super::built_in::BuiltInChain;
 use super::chain::{ChainSide, Faucet};
 
-/// How often he looks for new links.
+/// Polling interval for new links.
 const LOOK_EVERY: Span = Span::millis(250);
-/// Links that he opens at once.
+/// Number of links processed concurrently.
 const AT_ONCE: usize = 100;
-/// What he pays where he may choose: 10.00 USDC.
+/// The amount where the sender may choose: 10.00 USDC.
 const FLEXIBLE: (StableCoin, i64) = (StableCoin::Usdc, 10_000_000);
 /// Minor units of a cent.
 const CENT: i64 = 10_000;
-/// How long after the expiry a late sender pays.
+/// Delay of a late payment after expiry.
 const LATE_BY: Span = Span::secs(1);
-/// Where the store keeps up to which request he has paid.
+/// Store key of the position up to which requests are paid.
 const PAID_UP_TO: &str = "sandbox.sender_paid_up_to";
-/// Where the store keeps what he will pay late: `microseconds:token` for each, with the time from which he may.
+/// Store key of pending late payments: `microseconds:token` for each, with the earliest time of
+/// payment.
 const PAYS_LATE: &str = "sandbox.sender_pays_late";
-/// What the name begins with under which the store keeps a request that he leaves alone.
+/// Prefix of the store keys of ignored requests.
 const LEFT_ALONE: &str = "sandbox.left_alone.";
 
-/// What a sender does with an amount of these cents.
+/// The sender's behaviour for an amount with these cents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     Exactly,
     Half,
     Double,
     Late,
-    /// And then the block that it was in is replaced.
+    /// And then the block that contains it is replaced.
     ReorganisedAfterwards,
 }
 
@@ -66,7 +68,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender who pays with coins that are worth nothing; `None` where there are no such coins.
+    /// A sender that pays with worthless tokens; `None` if there are none.
     pub fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Sender> {
         Some(Sender {
             wallets: wallets.clone(),
@@ -76,7 +78,7 @@ impl Sender {
         })
     }
 
-    /// Keeps his hands off a request, for somebody who wants to pay it himself.
+    /// Ignores a request, so that a user can pay it by hand.
     pub async fn leave_alone(&self, request: &PaymentRequest) -> anyhow::Result<()> {
         Ok(self.wallets.store().set_meta(&format!("{LEFT_ALONE}{}", request.id), "1").await?)
     }
@@ -85,7 +87,7 @@ impl Sender {
         Ok(self.wallets.store().meta(&format!("{LEFT_ALONE}{}", request.id)).await?.is_some())
     }
 
-    /// Pays links `after` they were made, until told to stop.
+    /// Pays links `after` their creation, until shutdown.
     pub async fn pay_links(self, after: Span, mut stop: watch::Receiver<bool>) {
         loop {
             tokio::select! {
@@ -94,7 +96,7 @@ impl Sender {
             }
             for done in [self.pay_new(after).await, self.pay_overdue().await] {
                 if let Err(error) = done {
-                    tracing::warn!(%error, "the simulated sender cannot pay now");
+                    tracing::warn!(%error, "simulated payment failed, will retry");
                 }
             }
         }
@@ -108,7 +110,7 @@ impl Sender {
                 break;
             }
             let late = Manner::of(&request.asked) == Manner::Late;
-            // Its expiry may have come without having been noticed.
+            // The request may have expired without an event yet.
             let open = request.state == RequestState::Active && self.clock.now() < request.expires_at;
             if !self.is_left_alone(&request).await? {
                 if late {
@@ -129,7 +131,8 @@ impl Sender {
         Ok(store.set_meta(PAYS_LATE, format!("{intended} {}:{}", from.0, request.token).trim_start()).await?)
     }
 
-    /// Pays what he means to pay late and has expired. One that was paid or cancelled meanwhile he forgets.
+    /// Makes late payments whose request has expired. Requests paid or cancelled in the meantime
+    /// are dropped.
     async fn pay_overdue(&self) -> anyhow::Result<()> {
         let store = self.wallets.store();
         let intended = store.meta(PAYS_LATE).await?.unwrap_or_default();
@@ -140,7 +143,7 @@ impl Sender {
             }
             if let Some(request) = store.request_by_token(token).await? {
                 match request.state {
-                    // Its expiry is noticed in a moment.
+                    // The expiry is processed in a moment.
                     RequestState::Active => continue,
                     RequestState::Expired if !self.is_left_alone(&request).await? => {
                         self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
@@ -155,7 +158,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Pays a request as its amount says, or this much of a coin; the transactions, mined.
+    /// Pays a request by its amount, or this much of a token; returns the mined transactions.
     pub async fn pay(
         &self,
         request: &PaymentRequest,
@@ -177,8 +180,8 @@ impl Sender {
         Ok(vec![paid])
     }
 
-    /// Where it pays: to the escrow of the newest submission, or else of one that it makes. Where the form takes nothing
-    /// more, to the request's own.
+    /// The address to pay: the escrow of the newest submission, or else of a new one. If the form
+    /// accepts no more submissions, the request's own.
     async fn escrow(&self, request: &PaymentRequest) -> anyhow::Result<Address> {
         let said = self.wallets.store().sender_infos(request.tenant, request.id).await?;
         let shown = match said.into_iter().rev().find_map(|info| info.escrow) {
@@ -199,7 +202,7 @@ const fn wanted(asked: &Asked) -> (StableCoin, i64) {
     }
 }
 
-/// Who he says he is: nobody.
+/// The sender's made-up details.
 fn details() -> SenderDetails {
     let text = |text: &str| Some(text.to_owned());
     SenderDetails {
@@ -216,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cents_say_how_he_pays() {
+    fn the_cents_encode_the_behaviour() {
         let manner = |minor| Manner::of(&Asked::Crypto { coin: StableCoin::Usdc, minor });
         for (minor, expected) in [
             (25_000_000, Manner::Exactly),
@@ -231,7 +234,7 @@ mod tests {
             assert_eq!(manner(minor), expected, "{minor}");
         }
         let fiat = Asked::Fiat { currency: domain::currency::Currency::Pkr, micros: 1, usdc: 50_000, usdt: 50_000 };
-        assert_eq!(Manner::of(&fiat), Manner::Exactly, "only amounts in coins say anything");
+        assert_eq!(Manner::of(&fiat), Manner::Exactly, "only token amounts encode a behaviour");
         assert_eq!(wanted(&Asked::Flexible), (StableCoin::Usdc, 10_000_000));
     }
 }

@@ -1,25 +1,26 @@
-//! What a service manager is told of this process: that it is ready, that it stops, that it still lives (the protocol of
-//! `sd_notify(3)`, which systemd and others read). Without `NOTIFY_SOCKET` nothing is told; nobody ever waits for it.
+//! Notifies a service manager about this process: ready, stopping, still alive (the protocol of
+//! `sd_notify(3)`, which systemd and others implement). Without `NOTIFY_SOCKET` nothing is sent;
+//! nothing ever waits for it.
 
 use std::io;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// The socket of the service manager: a path, or a name in the abstract namespace behind an `@`.
+/// The service manager's socket: a path, or a name in the abstract namespace after an `@`.
 const ENV_SOCKET: &str = "NOTIFY_SOCKET";
-/// How long this process may be silent, in microseconds.
+/// The watchdog's timeout, in microseconds.
 const ENV_WATCHDOG_US: &str = "WATCHDOG_USEC";
-/// The process that this is meant for.
+/// The process that the watchdog is meant for.
 const ENV_WATCHDOG_PID: &str = "WATCHDOG_PID";
 
-/// What the service manager can be told.
+/// A notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Requests are answered.
+    /// Requests are served.
     Ready,
-    /// No new requests are taken; those under way are finished.
+    /// New requests are rejected; those in flight are finished.
     Stopping,
-    /// The process still does its work.
+    /// The process still works.
     Alive,
 }
 
@@ -33,7 +34,7 @@ impl News {
     }
 }
 
-/// The service manager of this process, where it has one.
+/// The service manager of this process, if there is one.
 #[derive(Debug, Default)]
 pub struct ServiceManager {
     socket: Option<(UnixDatagram, SocketAddr)>,
@@ -41,8 +42,8 @@ pub struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// The one that the environment names. One that cannot be reached is logged and then done without: whoever started
-    /// this process sees for itself that it heard nothing.
+    /// The one named by the environment. If it is unreachable, this is logged and ignored: the
+    /// service manager itself notices the missing notification.
     pub fn of_process() -> ServiceManager {
         let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         let Some(name) = variable(ENV_SOCKET) else { return ServiceManager::default() };
@@ -52,22 +53,22 @@ impl ServiceManager {
                 ServiceManager { socket: Some(socket), alive_every }
             }
             Err(error) => {
-                tracing::warn!(%error, socket = name, "the service manager cannot be told anything");
+                tracing::warn!(%error, socket = name, "service manager unreachable, notifications are skipped");
                 ServiceManager::default()
             }
         }
     }
 
-    /// Tells it.
+    /// Sends a notification.
     pub fn tell(&self, news: News) {
         let Some((socket, address)) = &self.socket else { return };
         if let Err(error) = socket.send_to_addr(news.text().as_bytes(), address) {
-            tracing::warn!(%error, ?news, "the service manager was not told");
+            tracing::warn!(%error, ?news, "notifying the service manager failed");
         }
     }
 
-    /// Says twice in each interval of its watchdog that this process lives; never ends. Run it beside the work on the same
-    /// runtime, so that a runtime that does not come to its work does not come to this either.
+    /// Notifies the watchdog twice in each interval; never returns. Run it on the runtime that does
+    /// the work, so that a stuck runtime misses the watchdog too.
     pub async fn stay_alive(&self) {
         let Some(every) = self.alive_every else { return std::future::pending().await };
         let mut ticks = tokio::time::interval(every);
@@ -98,7 +99,7 @@ fn address(name: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_pathname(name)
 }
 
-/// Half of what the watchdog allows, if it is meant for process `own`.
+/// Half of the watchdog's timeout, if it is meant for process `own`.
 fn interval(allowed_us: Option<String>, pid: Option<String>, own: u32) -> Option<Duration> {
     let is_ours = pid.is_none_or(|pid| pid.parse() == Ok(own));
     let allowed_us: u64 = allowed_us.filter(|_| is_ours)?.parse().ok()?;
@@ -111,12 +112,12 @@ mod tests {
 
     fn heard(listener: &UnixDatagram) -> String {
         let mut buffer = [0; 256];
-        let length = listener.recv(&mut buffer).expect("something is told");
+        let length = listener.recv(&mut buffer).expect("a notification arrives");
         String::from_utf8_lossy(&buffer[..length]).into_owned()
     }
 
     #[test]
-    fn news_go_to_the_socket() {
+    fn notifications_go_to_the_socket() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("notify");
         let listener = UnixDatagram::bind(&path).expect("a socket");
@@ -139,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_gone_stops_nothing() {
+    fn a_missing_service_manager_is_ignored() {
         let dir = tempfile::tempdir().expect("a directory");
-        let socket = open(dir.path().join("nobody").to_str().expect("UTF-8")).expect("opens");
+        let socket = open(dir.path().join("absent").to_str().expect("UTF-8")).expect("opens");
         ServiceManager { socket: Some(socket), alive_every: None }.tell(News::Ready);
     }
 
     #[test]
-    fn the_watchdog_is_fed_twice_an_interval_by_the_process_that_it_watches() {
+    fn the_watched_process_notifies_twice_per_interval() {
         let text = |text: &str| Some(text.to_owned());
         let half = Some(Duration::from_secs(15));
         assert_eq!(interval(text("30000000"), None, 7), half);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_living_process_says_so_again_and_again() {
+    async fn a_living_process_notifies_the_watchdog_repeatedly() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("notify");
         let listener = tokio::net::UnixDatagram::bind(&path).expect("a socket");
@@ -166,12 +167,12 @@ mod tests {
         let listening = async {
             let mut buffer = [0; 64];
             for _ in 0..3 {
-                let length = listener.recv(&mut buffer).await.expect("something is told");
+                let length = listener.recv(&mut buffer).await.expect("a notification arrives");
                 assert_eq!(&buffer[..length], b"WATCHDOG=1");
             }
         };
         tokio::select! {
-            () = manager.stay_alive() => unreachable!("it never ends"),
+            () = manager.stay_alive() => unreachable!("it never returns"),
             () = listening => {}
         }
     }

@@ -5,7 +5,7 @@ use adapters::screening::{KeptCopy, KeptLists};
 use domain::ports::Answer;
 use store::{KeptDocument, KeptList, Store};
 
-/// Copies in the store of this installation: every node starts from the same.
+/// Copies in this installation's store: every node starts from the same ones.
 #[derive(Debug)]
 pub(super) struct StoredLists {
     store: Store,

@@ -1,4 +1,4 @@
-//! Tenants and their keys: making them, for the command line and the sandbox.
+//! Creates tenants and their keys, for the command line and the sandbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,10 +23,10 @@ const ACCESS_KEY_RANDOM_BYTES: usize = 24;
 const SECRET_KEY_BYTES: usize = 32;
 /// How long the old secret of a rotated key stays valid beside the new one.
 pub const ROTATION_OVERLAP: Span = Span::days(7);
-/// Longest company tag.
+/// Maximum length of a company tag.
 pub const TAG_MAX_CHARS: usize = 32;
 
-/// Which API a key is for.
+/// The API of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum KeyService {
     /// Payment Service v2.
@@ -44,7 +44,7 @@ impl KeyService {
     }
 }
 
-/// A key as it is shown once.
+/// A new key, which is shown only once.
 #[derive(Clone)]
 pub struct IssuedKey {
     /// ACCESS KEY.
@@ -53,7 +53,7 @@ pub struct IssuedKey {
     pub secret_key: String,
 }
 
-/// What a new tenant has agreed where nothing else is said: 25 basis points premium, no margin, every country.
+/// Default terms of a new tenant: 25 basis points premium, no margin, every country.
 pub fn default_policy(settlement_coin: StableCoin) -> TenantPolicy {
     TenantPolicy {
         settlement_coin,
@@ -66,12 +66,13 @@ pub fn default_policy(settlement_coin: StableCoin) -> TenantPolicy {
     }
 }
 
-/// Whether a new tenant's tokens need the roles of their operations where nothing else is said (`decisions.md`, "Roles").
+/// Default for whether a tenant's tokens need the roles of their operations (`decisions.md`,
+/// "Roles").
 pub const fn strict_roles(environment: Environment) -> bool {
     matches!(environment, Environment::Production)
 }
 
-/// Makes a tenant. `tag` becomes the first part of its access keys.
+/// Creates a tenant. `tag` becomes the first part of its access keys.
 pub async fn create_tenant(
     store: &Store,
     tag: &str,
@@ -90,12 +91,12 @@ pub async fn create_tenant(
     Ok(tenant)
 }
 
-/// The use that keys of a service have in an environment: `test_wallet`.
+/// The use of a service's keys in an environment: `test_wallet`.
 pub fn usage(environment: Environment, service: KeyService) -> String {
     format!("{}_{}", environment.key_prefix(), service.name())
 }
 
-/// Makes a key of a tenant for one service in one environment.
+/// Creates a tenant's key for one service in one environment.
 pub async fn create_key(
     store: &Store,
     tenant: &Tenant,

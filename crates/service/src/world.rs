@@ -1,4 +1,4 @@
-//! Builds what the engine knows of the installation: corridors, banks, rates, lists, rails.
+//! Builds the engine's context of an installation: corridors, banks, rates, lists, rails.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,40 +32,40 @@ use super::clock::{BusinessClock, WallClock};
 use super::stored_lists::StoredLists;
 use config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
-/// Longest fetch of rates or a list.
+/// Timeout for fetching rates or a list.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often the simulated bank looks into an exchange directory.
+/// Polling interval of the simulated bank for an exchange directory.
 const DIRECTORY_POLL: Span = Span::millis(100);
 
-/// A world, with what must be kept alive or kept fresh beside it.
+/// The context, with everything that must be kept alive or fresh beside it.
 pub struct Surroundings {
-    /// What the engine works with.
+    /// The engine's context.
     pub world: Arc<World>,
     /// The business clock.
     pub clock: BusinessClock,
     /// The simulated bank behind simulated rails.
     pub bank: Option<SimulatedBank>,
-    /// What keeps rates fresh.
+    /// Refreshes the rates.
     pub rates: FreshRates,
     /// The sanction lists.
     pub lists: Arc<ListBook>,
-    /// For fetching rates and lists.
+    /// HTTP client for rates and lists.
     pub http: reqwest::Client,
-    /// The chain that wallets live on, where they are offered.
+    /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
 }
 
-/// What a world is built from, beside the configuration.
+/// The inputs besides the configuration.
 pub struct Ground<'a> {
-    /// Data of simulated parties is kept below it.
+    /// Parent directory of the simulated parties' data.
     pub data_dir: &'a Path,
     /// The business clock.
     pub clock: BusinessClock,
-    /// How a simulated bank behaves.
+    /// Behaviour of the simulated bank.
     pub behaviour: Behaviour,
-    /// Where last good copies of the sanction lists are kept; nowhere if `None`.
+    /// Storage of last good copies of the sanction lists; `None` = none are kept.
     pub store: Option<&'a Store>,
-    /// Who is there already.
+    /// The existing tenants.
     pub tenants: &'a [Tenant],
     /// The API URL.
     pub public_url: &'a str,
@@ -74,18 +74,18 @@ pub struct Ground<'a> {
 /// The rate book, by its source.
 #[derive(Clone)]
 pub enum FreshRates {
-    /// Moves, or stands, by itself.
+    /// Walks or stays by itself.
     Embedded(Arc<SandboxRates>),
-    /// Is fetched.
+    /// Fetched from sources.
     Live(Arc<LiveRates>),
 }
 
-/// Builds everything that `config` names.
+/// Builds everything in `config`.
 pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surroundings> {
     let Ground { data_dir, clock, behaviour, store, tenants, public_url } = ground;
     let http = client(config, HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors()?);
-    // First of what one process alone can have: whoever starts a second one is told here what to do.
+    // Exclusive resources first: the error for a second process explains what to do.
     let chain = match config.wallets.enabled {
         true => Some(super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url).await?),
         false => None,
@@ -117,13 +117,13 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
 }
 
-/// Takes webhooks of both services to their receivers.
+/// Sends webhooks of both services to their endpoints.
 fn webhook_sender(config: &Config) -> anyhow::Result<Arc<webhooks::Sender>> {
     let settings = webhooks::Settings { reach: config.receivers(), roots: webhook_roots(config)? };
     Ok(Arc::new(webhooks::Sender::new(settings)?.traced(crate::telemetry::current_traceparent)))
 }
 
-/// Who is asked about payers' surroundings; nobody where no address is configured.
+/// The chain analysis provider; `None` if no URL is configured.
 fn chain_analysis(config: &Config, http: &reqwest::Client) -> Option<Analysis> {
     let wanted = &config.screening.chain_analysis;
     let settings = ProviderSettings {
@@ -172,7 +172,7 @@ fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
     reqwest::Certificate::from_pem_bundle(&pem).context("webhooks.authority_file")
 }
 
-/// A world that can decide commands and call nobody, for commands that open the store.
+/// A context that can decide commands without any outside call, for commands that open the store.
 pub fn for_commands(config: &Config) -> anyhow::Result<World> {
     let clock = BusinessClock::default();
     Ok(World {
@@ -193,7 +193,8 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
     })
 }
 
-/// The same where deposits are decided about: it knows the chain's tokens and screens against the configured lists.
+/// The same for decisions on deposits: with the chain's tokens and screening against the configured
+/// lists.
 pub async fn for_deposit_commands(config: &Config, store: &Store, data_dir: &Path) -> anyhow::Result<World> {
     let world = for_commands(config)?;
     if !config.wallets.enabled {
@@ -207,22 +208,23 @@ pub async fn for_deposit_commands(config: &Config, store: &Store, data_dir: &Pat
     Ok(World { screen: lists, wallet: Some(wallet), ..world })
 }
 
-/// The client that rates are fetched with: it carries the source's token.
+/// The client for rates: it carries the source's token.
 pub fn rates_client(config: &Config) -> anyhow::Result<reqwest::Client> {
     let mut headers = HeaderMap::new();
     if !config.rates.token.is_empty() {
-        let mut value: HeaderValue =
-            format!("Bearer {}", config.rates.token.expose()).parse().context("rates.token is no header value")?;
+        let mut value: HeaderValue = format!("Bearer {}", config.rates.token.expose())
+            .parse()
+            .context("rates.token is not a valid header value")?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }
     client(config, headers)
 }
 
-/// A client for what is fetched: no redirects, with a time-out.
+/// A client for downloads: no redirects, with a timeout.
 pub fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
     let client = reqwest::Client::builder();
-    // Reading the system's certificates takes its time: only for who has something to fetch.
+    // Loading the system's certificates takes time: only if something is fetched.
     let client = if config.fetches_over_tls() { client } else { client.tls_certs_only([]) };
     let client = client.timeout(FETCH_TIMEOUT).default_headers(headers).redirect(reqwest::redirect::Policy::none());
     client.build().context("HTTP client")
@@ -237,7 +239,7 @@ fn directory(config: &Config) -> anyhow::Result<BankDirectory> {
     }
 }
 
-/// Where a simulated rail exchanges files, if it does.
+/// The exchange directory of a simulated rail, if it uses files.
 fn exchange_directory(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
     let set = !entry.directory.as_os_str().is_empty();
     set.then(|| data_dir.join(&entry.directory))
@@ -274,7 +276,7 @@ async fn simulated_bank(
     Ok(Some(bank.await.context("simulated bank")?))
 }
 
-/// The connected rails of the configuration; simulated ones lead to the bank of this process.
+/// The connected rails of the configuration; simulated ones use the bank of this process.
 fn connect_all(
     config: &Config,
     data_dir: &Path,
@@ -296,7 +298,7 @@ fn connect_all(
     Ok(rails)
 }
 
-/// A rail to the simulated bank: over a directory where one is configured, else over HTTP.
+/// A rail to the simulated bank: over a directory if one is configured, else over HTTP.
 fn connect_simulated(
     rail: RailId,
     entry: &RailEntry,

@@ -12,8 +12,10 @@ use crate::random::Random;
 use crate::run::{Executor, NODES, NodeNumber, Owner, Sim};
 use crate::services::Services;
 
+mod actors;
 mod chain;
 
+pub use actors::{Dialect, EndpointFault};
 pub use chain::WebhookFault;
 
 /// Something that goes wrong.
@@ -183,6 +185,24 @@ pub enum Fault {
         /// What happens.
         how: WebhookFault,
     },
+    /// The bank of a rail has a dialect of its own, from the start to the end of the schedule.
+    Dialect {
+        /// Which rail, by its place in the installation.
+        rail: usize,
+        /// Its dialect.
+        dialect: Dialect,
+    },
+    /// One of the two RPC endpoints of the port `Chain` does not serve as it should.
+    Endpoint {
+        /// Which, in the order in which they are asked.
+        which: usize,
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+        /// What it does.
+        how: EndpointFault,
+    },
 }
 
 /// Who wrote.
@@ -251,6 +271,7 @@ pub fn draw(seed: u64) -> Vec<Fault> {
     if Services::of(seed).wallets {
         drawn.extend(chain::draw(seed));
     }
+    drawn.extend(actors::draw(seed));
     drawn
 }
 

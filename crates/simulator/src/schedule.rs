@@ -236,6 +236,9 @@ impl Schedule {
         }
         if self.served_at.is_some_and(|at| now - at >= self.lingers) || now - START >= FAULTS_MAX {
             self.sim.trace(format_args!("heals"));
+            if self.injector.lies_about_logs() {
+                self.auditor.lies_end();
+            }
             self.injector.heal();
             self.healed_at = Some(now);
         }

@@ -1,5 +1,6 @@
-//! How far the chain has been taken in: headers, logs of vaults, states of tokens, watched addresses. Written outside
-//! batches, by whoever holds the watcher's role at that moment: a node that lost it writes nothing any more.
+//! Ingestion state of the chain: headers, logs of vaults, states of tokens, watched addresses.
+//! Written outside batches, only by the current holder of the watcher's role: a node that lost the
+//! role can no longer write.
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
 use domain::chain::{Address, Block, BlockHash};
@@ -16,7 +17,7 @@ use crate::sql::Kind::Bytes;
 use crate::sql::{Columns, Stmt, wallet_tables};
 use crate::store::Store;
 
-/// How many headers are kept: a reorganisation deeper than that is not followed.
+/// Number of headers kept: deeper reorganizations are not tracked.
 pub const HEADERS_KEPT: u64 = 128;
 
 static WATCHED: Stmt = Stmt::by_keys(
@@ -29,12 +30,13 @@ static HEADERS: Stmt = Stmt::written(
     "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b ORDER BY b.number DESC LIMIT $1",
 );
 static FIRST_WALLET: Stmt = Stmt::written("chain.first_wallet", "SELECT MIN(w.created_at) FROM wallet w");
-// Held for the rest of the transaction, so that nobody takes the role meanwhile.
+// Locked until the transaction ends, so that no other node takes the role during it.
 static HOLDS_ROLE: Stmt = Stmt::written(
     "chain.holds_role",
     "SELECT fence FROM role_lease WHERE name = $1 AND owner = $2 AND fence = $3 {{for_update}}",
 );
-// The same block may come again after a crash; another one of that height must have been rewound first.
+// The same block may be written again after a crash; a different one of that height requires a
+// rewind first.
 static PUT_HEADER: Stmt = Stmt::written(
     "chain.put_header",
     "INSERT INTO chain_block (number, hash, parent, at) VALUES ($1, $2, $3, $4) \
@@ -105,14 +107,14 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &ACCEPT_CODE,
 ];
 
-/// A role as its holder knows it, see [`Store::lease_role`].
+/// A role as known to its holder, see [`Store::lease_role`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldRole {
     /// Its name.
     pub name: String,
-    /// Who has it.
+    /// Its owner.
     pub owner: String,
-    /// The fence under which he has it.
+    /// The owner's fence.
     pub fence: i64,
 }
 
@@ -123,10 +125,11 @@ impl HeldRole {
 }
 
 impl Store {
-    /// Those of the addresses that are vaults of ours.
+    /// The given addresses that are our vaults.
     ///
     /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
+    /// The database cannot be reached, or a row is not readable. The same applies to every read
+    /// here.
     pub async fn watched(&self, addresses: &[Address]) -> Result<Vec<Watched>, StoreError> {
         if addresses.is_empty() {
             return Ok(Vec::new());
@@ -138,7 +141,7 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
     }
 
-    /// The newest headers that were taken in, the newest first; that one is how far the chain has been taken in.
+    /// The latest ingested headers, newest first; the first one is the ingested height.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -156,7 +159,8 @@ impl Store {
         rows.iter().map(block).collect()
     }
 
-    /// When the first wallet was made, of all tenants: nobody has paid a vault before. `None` = there is no wallet.
+    /// When the first wallet of any tenant was provisioned: no vault was paid before. `None` = no
+    /// wallets.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -166,11 +170,11 @@ impl Store {
         Ok(row.fields().opt_int()?.map(Timestamp))
     }
 
-    /// Takes a block in: its header, and what its logs say about our vaults. Taking the same block in again changes
-    /// nothing. Headers that are too old go.
+    /// Stores an ingested block: its header, and its logs about our vaults. Storing the same block
+    /// again changes nothing. Old headers are pruned.
     ///
     /// # Errors
-    /// `Conflict` where the role has gone to somebody else, or another block of that height is there.
+    /// `Conflict` if another node holds the role, or a different block of that height is stored.
     pub async fn take_block_in(&self, role: &HeldRole, block: &Block, logs: &[VaultLog]) -> Result<(), StoreError> {
         let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
         for log in logs {
@@ -188,10 +192,10 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// Forgets every header and log above this height: they were reorganised away.
+    /// Deletes every header and log above this height, which were reorganized away.
     ///
     /// # Errors
-    /// `Conflict` where the role has gone to somebody else.
+    /// `Conflict` if another node holds the role.
     pub async fn rewind_chain(&self, role: &HeldRole, to: u64) -> Result<(), StoreError> {
         let number = wide(to, "block height")?;
         let steps = vec![
@@ -202,10 +206,10 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// Exchanges what is kept of one block's logs, which was taken in before, for what the block has.
+    /// Replaces the stored logs of one ingested block.
     ///
     /// # Errors
-    /// `Conflict` where the role has gone to another node.
+    /// `Conflict` if another node holds the role.
     pub async fn amend_block(&self, role: &HeldRole, block: BlockHash, logs: &[VaultLog]) -> Result<(), StoreError> {
         let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
         for log in logs {
@@ -218,7 +222,7 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// What is kept of the logs of a range of blocks, both included, in the order of the chain.
+    /// The stored logs of an inclusive range of blocks, in chain order.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -228,7 +232,7 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
     }
 
-    /// Every vault that was ever given out, of all tenants, by address, after this one.
+    /// All vaults of all tenants, by address, after this one.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -239,7 +243,7 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
     }
 
-    /// The next place in a signer's sequence as the books have it; `None` = it has never had one.
+    /// A signer's next nonce according to the books; `None` = it has never had one.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -248,7 +252,7 @@ impl Store {
         rows.first().map(|row| narrow(row.fields().int()?, "nonce")).transpose()
     }
 
-    /// The places of a signer's sequence from `from` on and below `to` that transactions of ours have.
+    /// A signer's nonces from `from` on and below `to` that our transactions use.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -258,7 +262,7 @@ impl Store {
         rows.iter().map(|row| narrow(row.fields().int()?, "nonce")).collect()
     }
 
-    /// What was logged about a vault, in the order of the chain.
+    /// The logs of a vault, in chain order.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -267,7 +271,7 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
     }
 
-    /// What a vault holds of a coin as its logs add up, in minor units.
+    /// A vault's balance of a coin according to its logs, in minor units.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -276,7 +280,7 @@ impl Store {
         rows.first().map_or(Ok(0), |row| row.fields().int())
     }
 
-    /// What is known of the tokens' contracts; a coin that nothing was ever said about is not there.
+    /// The known states of token contracts; a token without events is absent.
     ///
     /// # Errors
     /// As [`Store::watched`].
@@ -294,10 +298,10 @@ impl Store {
         rows.iter().map(state).collect()
     }
 
-    /// Notes what the chain says of a token's contract.
+    /// Records the state of a token's contract.
     ///
     /// # Errors
-    /// `Conflict` where the role has gone to somebody else.
+    /// `Conflict` if another node holds the role.
     pub async fn set_token_state(&self, role: &HeldRole, state: &TokenState) -> Result<(), StoreError> {
         let params = vec![
             state.coin.currency().code().into(),
@@ -308,10 +312,10 @@ impl Store {
         self.write(vec![role.step(), Step::one(&PUT_TOKEN, params)]).await.map(drop)
     }
 
-    /// People have looked at a token's new code: it may move again.
+    /// Accepts a token's new code after review, so that its transfers resume.
     ///
     /// # Errors
-    /// `Conflict` where its code has not changed, or anything about it since what they saw.
+    /// `Conflict` if its code has not changed, or its state has changed since the review.
     pub async fn accept_token_code(&self, seen: &TokenState, by: impl Into<Deed>) -> Result<(), StoreError> {
         let code = seen.coin.currency().code();
         let params = vec![code.into(), wide(seen.at_block, "block height")?.into()];

@@ -1,43 +1,45 @@
-//! What can go wrong with the store, for its callers and between its own rooms.
+//! Errors of the store, for its callers and between its own modules.
 
 use domain::ids::BatchId;
 
 /// Why a read or an administrative change failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached, or did not answer in time; for a change it is not known whether it was made.
+    /// The database cannot be reached or did not answer in time; the outcome of a change is
+    /// unknown.
     #[error("the database cannot be reached: {0}")]
     Unavailable(String),
-    /// The address of the database, or an option, is not usable.
-    #[error("the database's address or options are not usable: {0}")]
+    /// The database's address or an option is invalid.
+    #[error("invalid database address or options: {0}")]
     Config(String),
-    /// The schema is missing, older, newer, or not what this program made.
-    #[error("the database's schema does not fit: {0}")]
+    /// The schema is missing, older, newer, or was created by another program.
+    #[error("the database schema does not match: {0}")]
     Schema(String),
-    /// A row is not readable: a value that this program never writes, or sealed with a key that it does not have.
+    /// A row is not readable: it contains a value that this program never writes, or is sealed with
+    /// an unknown key.
     #[error("a stored row is not readable: {0}")]
     Corrupt(String),
-    /// A constraint refused the change; nothing was written.
+    /// A constraint rejected the change; nothing was written.
     #[error("the change conflicts with what is stored: {0}")]
     Conflict(String),
-    /// The thing to be changed is not there; nothing was written.
-    #[error("there is no {0}")]
+    /// The record to change does not exist; nothing was written.
+    #[error("{0} not found")]
     NotFound(&'static str),
 }
 
-/// Why a batch was not, or perhaps not, committed.
+/// Why a batch was not committed, or its outcome is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExecuteError {
-    /// The connection died while COMMIT was in flight. [`crate::Store::was_committed`] decides it.
-    #[error("it is not known whether batch {0} was committed")]
+    /// The connection died while COMMIT was in flight. [`crate::Store::was_committed`] resolves it.
+    #[error("the outcome of batch {0} is unknown")]
     CommitUnknown(BatchId),
-    /// Each try met a conflicting commit; nothing was written.
-    #[error("other commits kept getting in the way")]
+    /// Each attempt met a conflicting commit; nothing was written.
+    #[error("too many conflicting commits")]
     Contended,
     /// The database cannot be reached; nothing was written.
     #[error("the database cannot be reached, nothing was written: {0}")]
     Unavailable(String),
-    /// A row is not readable, or the batch asked for a change that is never allowed; nothing was written.
+    /// A row is not readable, or the batch requested a forbidden change; nothing was written.
     #[error("nothing was written: {0}")]
     Corrupt(String),
 }
@@ -52,22 +54,23 @@ impl From<StoreError> for ExecuteError {
     }
 }
 
-/// What a driver answers instead of rows.
+/// An error of a driver.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum DbError {
-    /// A constraint, a guard or a serialization check failed; the transaction is rolled back. Worth another try.
+    /// A constraint, a guard or a serialization check failed; the transaction is rolled back. Worth
+    /// a retry.
     #[error("conflict: {0}")]
     Conflict(String),
-    /// Not reachable, too slow, full; if a transaction was open it is rolled back.
+    /// Unreachable, too slow, or full; an open transaction is rolled back.
     #[error("unavailable: {0}")]
     Unavailable(String),
     /// The connection died while COMMIT was in flight.
-    #[error("commit in doubt: {0}")]
+    #[error("commit outcome unknown: {0}")]
     InDoubt(String),
-    /// The database refused the statement itself: a missing table, a bug.
+    /// The database rejected the statement itself: a missing table, a bug.
     #[error("refused: {0}")]
     Refused(String),
-    /// What came back is not readable.
+    /// The result is not readable.
     #[error("corrupt: {0}")]
     Corrupt(String),
 }

@@ -1,9 +1,11 @@
-//! Public ids that look random and keys that grow in order: one secret permutation between the two.
+//! Public ids that look random, and stored keys in time order: a secret permutation maps one to the
+//! other.
 //!
-//! An id outside is a version-4-shaped UUID. Inside, the same id is a version-7-shaped UUID whose first 48 bits are
-//! milliseconds, so that rows made together lie together and indexes grow at their right edge. A four-round Feistel
-//! network over the 122 free bits (round function AES-128, after Luby and Rackoff) maps one to the other. It hides when
-//! and in which order things were made; it authenticates nothing: somebody else's UUID maps to a key that is not there.
+//! A public id is a version-4-shaped UUID. Internally the same id is a version-7-shaped UUID whose
+//! first 48 bits are milliseconds, so that rows created together are stored together and indexes
+//! grow at their right edge. A four-round Feistel network over the 122 free bits (round function
+//! AES-128, after Luby and Rackoff) maps one to the other. It hides when and in which order records
+//! were created; it authenticates nothing: an unknown UUID maps to a key that does not exist.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,20 +22,22 @@ use crate::options::Entropy;
 const ROUNDS: u8 = 4;
 const HALF_BITS: u32 = 61;
 const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
-/// Bits behind the milliseconds.
+/// Bits after the milliseconds.
 const TAIL_BITS: u32 = 74;
 const TAIL_MASK: u128 = (1 << TAIL_BITS) - 1;
-/// The version nibbles 4 and 7 differ by this; a UUID of another shape keeps its own shape and so is never found.
+/// The version nibbles 4 and 7 differ by this; a UUID of another version keeps its version and so
+/// is never found.
 const SHAPE_SWAP: u128 = 0x3 << 76;
 
-/// Pairs that a thread remembers, a power of two: a payment's id goes into half a dozen rows of one batch.
+/// Pairs cached per thread, a power of two: a payment's id goes into half a dozen rows of one
+/// batch.
 const REMEMBERED: usize = 512;
 
 thread_local! {
     static PAIRS: RefCell<[Pair; REMEMBERED]> = const { RefCell::new([Pair { codec: 0, public: 0, stored: 0 }; REMEMBERED]) };
 }
 
-/// A public id and the key that it is stored under, by one permutation.
+/// A public id with its stored key, under one permutation.
 #[derive(Clone, Copy)]
 struct Pair {
     codec: u64,
@@ -42,7 +46,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Its only place. The ids are as good as random.
+    /// Its slot in the cache. Ids are uniformly distributed.
     const fn place(public: u128) -> usize {
         public as usize % REMEMBERED
     }
@@ -57,16 +61,16 @@ impl Pair {
     }
 }
 
-/// The permutation.
+/// The permutation and its key.
 #[derive(Clone)]
 pub(crate) struct IdCodec {
     cipher: Aes128,
-    /// Tells it from others in this process; never 0.
+    /// Distinguishes it from others in this process; never 0.
     tag: u64,
 }
 
 impl IdCodec {
-    /// The permutation of a secret key.
+    /// Creates the permutation of a secret key.
     pub(crate) fn new(key: &[u8; 16]) -> IdCodec {
         let cipher = Aes128::new(&(*key).into());
         let mut codec = IdCodec { cipher, tag: 0 };
@@ -74,7 +78,7 @@ impl IdCodec {
         codec
     }
 
-    /// The key under which the thing with this public id is stored.
+    /// The stored key of a public id.
     pub(crate) fn stored(&self, public: Uuid) -> Uuid {
         if let Some(pair) = Pair::recall(self.tag, public.as_u128()) {
             return Uuid::from_u128(pair.stored);
@@ -97,7 +101,7 @@ impl IdCodec {
         Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
     }
 
-    /// The public id of the thing that is stored under this key.
+    /// The public id of a stored key.
     pub(crate) fn public(&self, stored: Uuid) -> Uuid {
         let bits = stored.as_u128();
         let (mut left, mut right) = halves(free_bits(bits));
@@ -107,13 +111,13 @@ impl IdCodec {
         Uuid::from_u128(with_free_bits(bits ^ SHAPE_SWAP, join(left, right)))
     }
 
-    /// The first stored-form id that could have been made at this instant.
+    /// The first stored id that can be created at this instant.
     pub(crate) fn first_at(&self, at: Timestamp) -> Uuid {
         let millis = u128::from((at.0.max(0) / 1_000).unsigned_abs()) & ((1 << 48) - 1);
         Uuid::from_u128(with_free_bits((0x7 << 76) | (0x2 << 62), millis << TAIL_BITS))
     }
 
-    /// When a stored-form id was made, to the millisecond.
+    /// When a stored id was created, to the millisecond.
     pub(crate) fn made_at(&self, stored: Uuid) -> Timestamp {
         let millis = i64::try_from(stored.as_u128() >> 80).unwrap_or(i64::MAX / 1_000);
         Timestamp(millis * 1_000)
@@ -156,8 +160,8 @@ fn join(left: u64, right: u64) -> u128 {
     (u128::from(left) << HALF_BITS) | u128::from(right)
 }
 
-/// Where the last id stood: its milliseconds and its tail. Shared by all sources of a store, so that the ids of one
-/// process are in order however many sources there are.
+/// The milliseconds and tail of the last id. Shared by all sources of a store, so that the ids of
+/// one process are in order.
 #[derive(Debug, Default)]
 pub(crate) struct Last(Mutex<Option<(u128, u128)>>);
 
@@ -168,7 +172,8 @@ impl Last {
     }
 }
 
-/// Fresh public ids in time order. Before the store knows its key the ids are simply random, which is right too.
+/// Fresh public ids in time order. Before the store knows its key the ids are simply random, which
+/// is valid too.
 pub(crate) struct KeyedIds {
     codec: Option<IdCodec>,
     clock: Arc<dyn Clock>,
@@ -192,7 +197,7 @@ impl KeyedIds {
         bytes
     }
 
-    /// The next stored-form id: milliseconds that never go back, then a counter that began at random.
+    /// The next stored id: milliseconds that never go back, then a counter with a random start.
     fn next_stored(&self) -> Uuid {
         let now = u128::from(self.clock.now().0.max(0).unsigned_abs() / 1_000) & ((1 << 48) - 1);
         let mut last = self.last.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +238,7 @@ mod tests {
         for seed in 0..2_000_u128 {
             let any = Uuid::from_u128(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
             assert_eq!(codec().public(codec().stored(any)), any);
-            assert_eq!(codec().stored(any), codec().make_stored(any), "as remembered");
+            assert_eq!(codec().stored(any), codec().make_stored(any), "as cached");
             assert_eq!(codec().stored(codec().public(any)), any);
         }
     }
@@ -248,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_ids_tell_when_they_were_made() {
+    fn stored_ids_contain_their_time_of_creation() {
         let at = Timestamp(1_795_244_268_123_000);
         let first = codec().first_at(at);
         assert_eq!((first.get_version_num(), codec().made_at(first)), (7, at));
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_of_another_shape_is_never_the_key_of_a_version_4_one() {
+    fn a_uuid_of_another_version_is_never_a_stored_key() {
         let public = codec().public(Uuid::from_u128(with_free_bits((0x7 << 76) | (0x2 << 62), 99)));
         let other = Uuid::from_u128(public.as_u128() ^ (1 << 76));
         assert_ne!(codec().stored(other), codec().stored(public));

@@ -1,8 +1,8 @@
 //! Migrations: embedded SQL, checksums, one process at a time.
 //!
-//! Everything that is missing is applied in one transaction that begins by locking a row (PostgreSQL) or the file
-//! (SQLite), so two processes that start together do it once. A migration that was applied is never edited: its text's
-//! checksum is stored, and another text is refused.
+//! All missing migrations are applied in one transaction that starts by locking a row (PostgreSQL)
+//! or the file (SQLite), so concurrent processes apply them once. An applied migration is never
+//! edited: its text's checksum is stored, and a different text is refused.
 
 use domain::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use crate::driver::{Driver, Running, postgres, sqlite};
 use crate::error::{DbError, StoreError};
 use crate::sql::{Dialect, Stmt, statement};
 
-/// A migration as it is embedded.
+/// An embedded migration.
 struct Migration {
     version: i64,
     name: &'static str,
@@ -45,7 +45,8 @@ const MIGRATIONS: [Migration; 20] = [
     Migration { version: 20, name: "submissions", text: include_str!("../migrations/0020_submissions.sql") },
 ];
 
-/// Where migrations are noted. Made before the first one; the lock row serialises those who migrate.
+/// Records applied migrations. Created before the first one; the lock row serializes concurrent
+/// runs.
 const NOTES: &str = "\
 CREATE TABLE IF NOT EXISTS migration_lock (id {{int}} NOT NULL PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS schema_version (version {{int}} NOT NULL PRIMARY KEY, name TEXT NOT NULL, \
@@ -53,26 +54,26 @@ CREATE TABLE IF NOT EXISTS schema_version (version {{int}} NOT NULL PRIMARY KEY,
 INSERT INTO migration_lock (id) VALUES (1) ON CONFLICT DO NOTHING;
 ";
 const LOCK: &str = "SELECT id FROM migration_lock WHERE id = 1 FOR UPDATE";
-/// Waits for the batches under way and holds up new ones: a table that is written anew must not lose what an older
-/// program, which serves until the end, commits meanwhile.
+/// Waits for running batches and blocks new ones: a rewritten table must not lose what an older
+/// version, which serves until the end, commits in the meantime.
 const LOCK_HEADS: &str = "SELECT tenant FROM tenant_head ORDER BY tenant FOR UPDATE";
 const APPLIED: &str = "SELECT version, checksum FROM schema_version ORDER BY version";
-/// Two processes may make the note tables at the same moment: one of them meets an error and tries again.
+/// Two processes may create the tables above concurrently: one of them fails and retries.
 const NOTES_TRIES_MAX: u32 = 5;
 
 pub(crate) static VERSIONS: Stmt =
     Stmt::written("migrate.versions", "SELECT version, checksum FROM schema_version ORDER BY version");
 
-/// What a migration run did.
+/// The result of a migration run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigrationReport {
-    /// The migrations that this run applied, `"1 first"`.
+    /// The migrations that this run applied, such as `"1 first"`.
     pub applied: Vec<String>,
-    /// The schema's version now.
+    /// The current schema version.
     pub version: i64,
 }
 
-/// Applies what is missing.
+/// Applies all missing migrations.
 pub(crate) fn migrate(driver: &Driver, now: Timestamp) -> Running<'_, Result<MigrationReport, StoreError>> {
     Box::pin(async move {
         let applied = match driver {
@@ -87,12 +88,12 @@ fn newest() -> i64 {
     MIGRATIONS.last().map_or(0, |newest| newest.version)
 }
 
-/// What a run says that finds everything there.
+/// The report of a run without missing migrations.
 pub(crate) fn nothing() -> MigrationReport {
     MigrationReport { applied: Vec::new(), version: newest() }
 }
 
-/// Whether the schema is exactly the one that this program makes.
+/// Checks that the schema is exactly the one that this program creates.
 pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     let rows = match driver.query(&VERSIONS, Vec::new()).await {
         Err(DbError::Refused(_)) => return Err(StoreError::Schema("the database has not been migrated".to_owned())),
@@ -110,16 +111,16 @@ pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     }
 }
 
-/// The migrations that are not among the applied ones, or why these do not fit.
+/// The migrations that are not applied yet, or why the applied ones do not match.
 fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration], StoreError> {
     if applied.len() > MIGRATIONS.len() {
         let newest = applied.len();
-        return Err(StoreError::Schema(format!("the database is at {newest}, this program only knows older ones")));
+        return Err(StoreError::Schema(format!("the database is at version {newest}, newer than this program")));
     }
     for ((version, checksum), migration) in applied.iter().zip(&MIGRATIONS) {
         if *version != migration.version || *checksum != migration.checksum() {
             let (version, name) = (migration.version, migration.name);
-            return Err(StoreError::Schema(format!("migration {version} ({name}) was applied with another text")));
+            return Err(StoreError::Schema(format!("migration {version} ({name}) was applied with a different text")));
         }
     }
     Ok(&MIGRATIONS[applied.len()..])
@@ -132,7 +133,7 @@ impl Migration {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The text, and the note that it was applied.
+    /// The text, and the statement that records it as applied.
     fn script(&self, dialect: Dialect, now: Timestamp) -> String {
         let (version, name, checksum) = (self.version, self.name, self.checksum());
         let note = format!(
@@ -147,10 +148,10 @@ impl Migration {
     }
 }
 
-/// Replaces the dialect words of a script.
+/// Replaces a script's dialect placeholders.
 fn spell(text: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(text.len() * 2);
-    // Comments may speak of the words themselves.
+    // Comments may mention the placeholders.
     for line in text.lines().filter(|line| !line.trim_start().starts_with("--")) {
         let mut rest = line;
         while let Some((before, word, after)) = statement::next_word(rest) {
@@ -167,8 +168,9 @@ fn spell(text: &str, dialect: Dialect) -> String {
     }
 }
 
-/// Spells `CHECK (column IN (a, b, c))` as `CHECK (column = a OR column = b OR column = c)`: SQLite looks a value up in a
-/// list of more than two by filling a temporary index with the list, for every row that is written.
+/// Rewrites `CHECK (column IN (a, b, c))` as `CHECK (column = a OR column = b OR column = c)`: for
+/// a list of more than two, SQLite fills a temporary index with the list for every row that is
+/// written.
 fn compare_one_by_one(script: &str) -> String {
     const CHECK: &str = "CHECK (";
     let mut out = String::with_capacity(script.len() * 2);
@@ -203,7 +205,7 @@ fn meaning(word: &str, dialect: Dialect) -> String {
         (Dialect::Sqlite, "key") => "TEXT",
         (Dialect::Sqlite, "clustered") => "STRICT, WITHOUT ROWID",
         (Dialect::Sqlite, "heap") => "STRICT",
-        (_, other) => panic!("a migration speaks of {other:?}"),
+        (_, other) => panic!("unknown placeholder {other:?} in a migration"),
     };
     fixed.to_owned()
 }
@@ -271,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_the_migrations_is_known_in_both_dialects() {
+    fn every_placeholder_of_the_migrations_is_known_in_both_dialects() {
         for migration in &MIGRATIONS {
             for dialect in [Dialect::Postgres, Dialect::Sqlite] {
                 let script = migration.script(dialect, Timestamp(0));
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn sqlite_compares_with_the_values_of_a_check_one_by_one() {
+    fn sqlite_compares_check_values_one_by_one() {
         let script = "state TEXT CHECK (state IN ('a', 'b',\n 'c')), CHECK ((kind IN ('d', 'e')) = (x IS NULL)), n INTEGER CHECK (n > 0)";
         assert_eq!(
             compare_one_by_one(script),
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_may_repeat_outlives_the_second_migration() {
+    fn idempotency_records_survive_the_second_migration() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_of_before_stay_as_they_are_and_nobody_gets_payment_events() {
+    fn existing_deliveries_stay_and_no_tenant_gets_payment_events() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_of_before_gets_the_first_number() {
+    fn an_existing_policy_gets_the_first_version() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_of_before_counts_for_nobody() {
+    fn an_existing_attempt_counts_as_no_usage() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -381,8 +383,8 @@ mod tests {
         assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)).expect("counted"), 1);
     }
 
-    /// Orders as they were booked before there were sweeps: one settled, one that has reserved, one under way, one whose
-    /// pay-out came back, and one of these that was given back; and a deposit in suspense.
+    /// Orders as booked before sweeps existed: one settled, one reserved, one in progress, one
+    /// whose payout was returned, and one that was then recredited; and a deposit in suspense.
     const BOOKED_BEFORE: [(&str, &str, i64, &str, &str, u8); 20] = [
         ("wallet", "treasury", 100, "pending", "exchange.reserve", 1),
         ("wallet", "treasury", 100, "post_pending", "exchange.debit", 1),
@@ -407,7 +409,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_was_on_legal_hold_before_is_owed_to_the_chain() {
+    fn existing_legal_holds_are_queued_for_the_chain() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -426,7 +428,7 @@ mod tests {
             let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
             rows.collect::<Result<_, _>>().expect("read")
         };
-        assert_eq!(owed, [(vec![1], "screen".to_owned())], "a wallet is no escrow, and rejected is no hold");
+        assert_eq!(owed, [(vec![1], "screen".to_owned())], "wallets have no escrow, and a rejection is not a hold");
         let kept = "SELECT COUNT(*) FROM chain_intent WHERE kind = 'set_frozen' AND state = 'done'";
         assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(1));
         apply(
@@ -435,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_booked_as_treasury_becomes_what_the_controller_holds() {
+    fn existing_treasury_bookings_become_the_controllers_balance() {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
@@ -461,7 +463,7 @@ mod tests {
         assert_eq!(account("payout_suspense"), [0, 0, 0, 204]);
         assert_eq!((account("suspense"), account("fee_income")), ([0, 0, 0, 7], [0, 0, 0, 1]));
         assert_eq!(account("treasury"), [-1; 4], "nothing was swept");
-        // 330 - 304 + 204: the order under way, and the one whose coins are still to go back.
+        // 330 - 304 + 204: the order in progress, and the one whose coins are still to be returned.
         let owed: i64 =
             ["unswept", "exchanged", "payout_suspense"].map(|code| account(code)[3] - account(code)[1]).iter().sum();
         assert_eq!(owed, 30 + 200);

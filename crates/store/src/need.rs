@@ -1,4 +1,4 @@
-//! What a batch of commands names before it is decided: the rows that the store loads for it.
+//! The rows that a batch of commands names before it is decided, and that the store loads for it.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ pub struct IdempotencyKey {
     pub key: String,
 }
 
-/// A bank's customer on a chain: has one wallet.
+/// A bank's customer on a chain, who has one wallet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Customer {
-    /// The bank's own id of the customer.
+    /// The bank's own customer id.
     pub customer_id: String,
     /// The API's name of the chain.
     pub blockchain: String,
@@ -32,8 +32,9 @@ pub struct Customer {
 
 macro_rules! need {
     ($($(#[$doc:meta])* $field:ident: $key:ty,)+) => {
-        /// The rows of a batch. Every tenant in it is locked by its head row, in id order, before anything else is
-        /// read, so that all other rows of the tenant are read as the last commit left them.
+        /// The rows of a batch. Every tenant in it is locked by its head row, in id order, before
+        /// anything else is read, so that all other rows of the tenant are read as of the last
+        /// commit.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Need {
             /// Tenants whose head and policy-independent accounts are loaded.
@@ -42,7 +43,7 @@ macro_rules! need {
         }
 
         impl Need {
-            /// Adds all that `other` names.
+            /// Adds everything that `other` names.
             pub fn merge(&mut self, other: Need) {
                 self.tenants.extend(other.tenants);
                 $(self.$field.extend(other.$field);)+
@@ -61,11 +62,11 @@ need! {
     quotes: QuoteId,
     /// Payments, each with its job and its attempts.
     payments: PaymentId,
-    /// Further attempts, where a report may be about an older one.
+    /// Further attempts, since a report may concern an older one.
     attempts: AttemptId,
-    /// What senders have had paid out over rails that limit it.
+    /// Senders' usage of rails that limit it.
     spendings: Tally,
-    /// external_ids that may be taken.
+    /// `external_id`s that may be taken.
     external_ids: String,
     /// Counters of open quotes.
     open_quotes: Country,
@@ -75,11 +76,11 @@ need! {
     wallets: WalletId,
     /// Customers who may have a wallet.
     customers: Customer,
-    /// Customers of whom a record may say how well they are known.
+    /// Customers who may have a record with their KYC level.
     customer_records: String,
     /// Payment requests, each with its job.
     requests: PaymentRequestId,
-    /// Submissions of sender's details, by the number that they have among those of their request.
+    /// Sender submissions, by their number within the request.
     senders: (PaymentRequestId, u32),
     /// Deposits, each with its job.
     deposits: DepositId,
@@ -89,20 +90,20 @@ need! {
     intents: IntentId,
     /// Sweeps.
     sweeps: SweepId,
-    /// Transactions of ours, each with its job and what was signed for it.
+    /// Our transactions, each with its job and its signed attempts.
     chain_txs: ChainTxId,
-    /// Addresses that sign.
+    /// Signer addresses.
     signers: Address,
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,
-    /// How far aggregates' events are delivered, by the aggregates' ids.
+    /// Delivery positions of aggregates, by the aggregates' ids.
     streams: Uuid,
     /// Deliveries, by their events, each with its job.
     deliveries: EventId,
-    /// Whether the tenant's webhooks go anywhere.
+    /// The tenant's webhook endpoint.
     receivers: (),
-    /// The end of the tenant's audit log, where a person's deed is decided.
+    /// The end of the tenant's audit log, for users' actions.
     audits: (),
-    /// Jobs of other things.
+    /// Jobs of other records.
     jobs: Uuid,
 }

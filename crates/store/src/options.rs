@@ -1,4 +1,4 @@
-//! What a store is opened with: clock, keys, entropy, pool sizes, and the fault points that tests hang on to.
+//! Options of a store: clock, keys, entropy, pool sizes, and fault points for tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,14 +8,15 @@ use domain::ports::Clock;
 use domain::time::Span;
 use secrecy::SecretBox;
 
-/// Connections that write, unless said otherwise: two batches in flight, one administrative change, one lease.
+/// Default number of writing connections: two batches in flight, one administrative change, one
+/// lease.
 pub const WRITERS_DEFAULT: usize = 4;
-/// Connections that only read, unless said otherwise.
+/// Default number of read-only connections.
 pub const READERS_DEFAULT: usize = 4;
-/// How long a statement may take, unless said otherwise.
+/// Default statement timeout.
 pub const STATEMENT_TIMEOUT_DEFAULT: Span = Span::secs(10);
 
-/// Where random bytes come from.
+/// A source of random bytes.
 pub trait Entropy: Send + Sync {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
@@ -27,65 +28,67 @@ pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        // Without random numbers no id and no nonce may be made: there is nothing to fall back on.
-        getrandom::fill(bytes).expect("the operating system gives random numbers");
+        // Without random numbers no id or nonce may be created: there is no fallback.
+        getrandom::fill(bytes).expect("the operating system provides random numbers");
     }
 }
 
-/// A place in a batch's commit where a test may make it fail.
+/// A point in a batch's commit at which a test can inject a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultPoint {
     /// Decided, not yet committed.
     BeforeCommit,
-    /// Committed, the caller not yet told.
+    /// Committed, the caller not yet answered.
     AfterCommit,
 }
 
-/// What happens at a [`FaultPoint`].
+/// The fault at a [`FaultPoint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAction {
     /// Nothing.
     Proceed,
-    /// Before the commit: it is rolled back and the caller told so (`Unavailable`).
+    /// Before the commit: it is rolled back and the caller receives `Unavailable`.
     FailBefore,
-    /// Before the commit: it is rolled back, but the caller cannot know (`CommitUnknown`).
+    /// Before the commit: it is rolled back, but the caller receives `CommitUnknown`.
     LoseCommit,
     /// After the commit: the acknowledgement is lost (`CommitUnknown`).
     LoseAck,
 }
 
-/// Makes commits fail, for the simulator and for tests.
+/// Injects faults into commits, for the simulator and for tests.
 pub trait Faults: Send + Sync {
-    /// What happens to `batch` at `point`.
+    /// Returns the fault of `batch` at `point`.
     fn at(&self, point: FaultPoint, batch: BatchId) -> FaultAction;
 }
 
-/// How a store is opened.
+/// Options for opening a store.
 pub struct Options {
-    /// The clock of ids and, on SQLite, of everything. On PostgreSQL batches are timed by the database's clock.
+    /// The clock of ids and, on SQLite, of everything. On PostgreSQL batches use the database's
+    /// clock.
     pub clock: Arc<dyn Clock>,
-    /// The newest key-encryption key: it seals.
+    /// The latest key-encryption key, used for sealing.
     pub key_encryption_key: SecretBox<[u8; 32]>,
-    /// Older key-encryption keys: they only open.
+    /// Older key-encryption keys, used only for opening.
     pub previous_keys: Vec<SecretBox<[u8; 32]>>,
     /// Random bytes for ids, nonces and the first id key.
     pub entropy: Arc<dyn Entropy>,
-    /// Connections that write (PostgreSQL; SQLite has one).
+    /// Writing connections (PostgreSQL; SQLite has one).
     pub writers: usize,
-    /// Connections that only read.
+    /// Read-only connections.
     pub readers: usize,
-    /// How long a statement may take.
+    /// Statement timeout.
     pub statement_timeout: Span,
-    /// Where connections to PostgreSQL do their work; `None` = where they are first used.
+    /// Runtime for connections to PostgreSQL; `None` = the one that first uses them.
     pub connections: Option<tokio::runtime::Handle>,
-    /// Pages (of 4 KiB) beyond which an SQLite file does not grow, for tests: writing then fails as on a full disk.
+    /// Maximum size of a SQLite file in pages of 4 KiB, for tests: writes then fail as on a full
+    /// disk.
     pub sqlite_pages_max: Option<u32>,
     /// Fault points, for tests.
     pub faults: Option<Arc<dyn Faults>>,
 }
 
 impl Options {
-    /// The defaults around a clock and a key.
+    /// The defaults for a clock and a key.
     pub fn new(clock: Arc<dyn Clock>, key_encryption_key: SecretBox<[u8; 32]>) -> Options {
         Options {
             clock,

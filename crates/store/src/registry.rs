@@ -1,4 +1,4 @@
-//! Every statement of the store in one list, so that each of them can be prepared on the engine at hand.
+//! All statements of the store, so that each of them can be prepared on the current engine.
 
 use crate::driver::postgres;
 use crate::error::StoreError;
@@ -66,11 +66,11 @@ fn of_postgres() -> [&'static Stmt; 4] {
 }
 
 impl Store {
-    /// Has the database prepare every statement that this program ever sends, against the schema as it is; how many
-    /// there are. For `doctor` and for tests.
+    /// Prepares every statement of this program against the current schema; returns their number.
+    /// For `doctor` and for tests.
     ///
     /// # Errors
-    /// `Schema`, naming the first statement that the database does not take.
+    /// `Schema`, naming the first statement that the database rejects.
     pub async fn check_statements(&self) -> Result<usize, StoreError> {
         let mut all = shared();
         if self.driver().dialect() == Dialect::Postgres {
@@ -84,7 +84,7 @@ impl Store {
     }
 }
 
-/// The statements about many keys as PostgreSQL has them, with their names. For tests.
+/// The statements with many keys in PostgreSQL's dialect, with their names. For tests.
 pub fn keyed_statements_of_postgres() -> impl Iterator<Item = (&'static str, &'static str)> {
     shared().into_iter().filter(|stmt| stmt.is_by_keys()).map(|stmt| (stmt.name, stmt.sql(Dialect::Postgres)))
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_statement_has_a_name_of_its_own() {
+    fn statement_names_are_unique() {
         let mut names: Vec<&str> = shared().iter().chain(&of_postgres()).map(|stmt| stmt.name).collect();
         let count = names.len();
         names.sort_unstable();

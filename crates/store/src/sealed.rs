@@ -1,8 +1,10 @@
-//! Personal data and secrets at rest: AES-256-GCM-SIV under a key per tenant, bound to the place where they stand.
+//! Personal data and secrets at rest: AES-256-GCM-SIV under a key per tenant, bound to their place
+//! in the database.
 //!
-//! A sealed value is `1 | key id (4) | nonce (12) | ciphertext and tag`. The associated data is tenant, table and column,
-//! and row id: a value that is copied elsewhere does not open. The tenant's key is HMAC-SHA256 of the key-encryption key;
-//! the newest key seals, all of them open. Nothing here ever logs or formats a plain text.
+//! A sealed value is `1 | key id (4) | nonce (12) | ciphertext and tag`. The associated data is
+//! tenant, table and column, and row id: a value that is copied elsewhere does not open. The
+//! tenant's key is HMAC-SHA256 of the key-encryption key; the latest key seals, all of them open.
+//! Nothing here ever logs or formats plaintext.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,15 +24,15 @@ const VERSION: u8 = 1;
 const KEY_ID_BYTES: usize = 4;
 const NONCE_BYTES: usize = 12;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
-/// Tenants' ciphers kept at hand.
+/// Maximum number of cached tenant ciphers.
 const CIPHERS_MAX: usize = 1_024;
 
 type KeyId = [u8; KEY_ID_BYTES];
 
-/// Where a sealed value stands.
+/// The place of a sealed value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    /// Whose it is.
+    /// The owning tenant.
     pub(crate) tenant: TenantId,
     /// `table.column`
     pub(crate) column: &'static str,
@@ -54,9 +56,9 @@ struct Kek {
     secret: SecretBox<[u8; 32]>,
 }
 
-/// Seals and opens.
+/// Seals and opens values.
 pub(crate) struct Vault {
-    /// The newest first.
+    /// The latest first.
     keys: Vec<Kek>,
     entropy: Arc<dyn Entropy>,
     ciphers: RwLock<HashMap<(KeyId, TenantId), Arc<Aes256GcmSiv>>>,
@@ -81,14 +83,14 @@ impl Kek {
 }
 
 impl Vault {
-    /// The vault of the options' keys.
+    /// Creates the vault of the options' keys.
     pub(crate) fn new(options: &Options) -> Vault {
         let all = std::iter::once(&options.key_encryption_key).chain(&options.previous_keys);
         let keys = all.map(|key| Kek::new(SecretBox::new(Box::new(*key.expose_secret())))).collect();
         Vault { keys, entropy: Arc::clone(&options.entropy), ciphers: RwLock::default() }
     }
 
-    /// Seals `plain` for `place` with the newest key.
+    /// Seals `plain` for `place` with the latest key.
     pub(crate) fn seal(&self, place: Place<'_>, plain: &[u8]) -> Vec<u8> {
         let kek = &self.keys[0];
         let mut nonce = [0_u8; NONCE_BYTES];
@@ -104,12 +106,12 @@ impl Vault {
         out
     }
 
-    /// Opens what was sealed for `place`.
+    /// Opens a value sealed for `place`.
     pub(crate) fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let corrupt = |why: &str| StoreError::Corrupt(format!("{}: {why}", place.column));
         let (head, body) = sealed.split_at_checked(HEAD_BYTES).ok_or_else(|| corrupt("too short to be sealed"))?;
         if head[0] != VERSION {
-            return Err(corrupt("sealed in a form that this program does not know"));
+            return Err(corrupt("sealed in an unknown format"));
         }
         let kek = self.keys.iter().find(|kek| kek.id == head[1..=KEY_ID_BYTES]);
         let kek = kek.ok_or_else(|| corrupt("sealed with a key-encryption key that is not configured"))?;
@@ -119,7 +121,7 @@ impl Vault {
         self.cipher(kek, place.tenant)
             .decrypt(&Nonce::from(nonce), payload)
             .map(Zeroizing::new)
-            .map_err(|_| corrupt("does not open: it was changed, or belongs elsewhere"))
+            .map_err(|_| corrupt("decryption failed: the value was changed or copied from elsewhere"))
     }
 
     fn cipher(&self, kek: &Kek, tenant: TenantId) -> Arc<Aes256GcmSiv> {

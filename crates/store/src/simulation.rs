@@ -1,5 +1,5 @@
-//! For the simulator only (feature `simulation`): its auditor looks into the database behind the store's back.
-//! Nothing of the service is built with this.
+//! For the simulator only (feature `simulation`): its auditor reads the database directly. Not part
+//! of any build of the service.
 
 use rusqlite::Connection;
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use crate::driver::Driver;
 use crate::store::Store;
 
 impl Store {
-    /// Works on the one connection of a database in memory; `None` for any other database.
+    /// Runs `work` on the connection of an in-memory database; `None` for any other database.
     pub fn in_place<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         match self.driver() {
             Driver::Sqlite(sqlite) => sqlite.in_place(work),
@@ -16,17 +16,17 @@ impl Store {
         }
     }
 
-    /// Forgets the ids that were given out, so that the next ones depend on the clock and the entropy alone.
+    /// Resets the id sequence, so that the next ids depend on clock and entropy alone.
     pub fn forget_ids(&self) {
         self.last_id().forget();
     }
 
-    /// The key under which the thing with this public id is stored; the same id before the schema is there.
+    /// The stored key of a public id; the same id before the schema exists.
     pub fn stored_id(&self, public: Uuid) -> Uuid {
         self.known_keys().map_or(public, |keys| keys.stored(public))
     }
 
-    /// The public id of what is stored under this key; the same id before the schema is there.
+    /// The public id of a stored key; the same id before the schema exists.
     pub fn public_id(&self, stored: Uuid) -> Uuid {
         self.known_keys().map_or(stored, |keys| keys.public(stored))
     }

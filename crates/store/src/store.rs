@@ -1,4 +1,5 @@
-//! The store itself: opening, migrating, executing batches. What it reads is in `reads`, administration in `admin`.
+//! The store itself: opening, migrating, executing batches. Reads are in `reads`, administration in
+//! `admin`.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +25,7 @@ use crate::sealed::Vault;
 use crate::sql::{Columns, Dialect, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
-/// How often a batch is tried before its caller is told that others keep getting in the way.
+/// Attempts at a batch before its caller receives `Contended`.
 pub const TRIES_MAX: u32 = 3;
 
 const SQLITE: &str = "sqlite:";
@@ -46,47 +47,49 @@ struct Inner {
     driver: Driver,
     options: Options,
     vault: Arc<Vault>,
-    /// Known once the schema is there.
+    /// Set once the schema exists.
     keys: OnceLock<Arc<Keys>>,
     last_id: Arc<Last>,
-    /// Held by whoever notes an administrative change: this process does not race with itself for the end of a chain.
+    /// Serializes administrative changes within this process, so that it does not compete with
+    /// itself for the end of a chain.
     noting: Mutex<()>,
 }
 
 /// A committed batch.
 #[derive(Debug)]
 pub struct Committed {
-    /// The instant at which it was decided, on the store's clock.
+    /// The instant of its decision, on the store's clock.
     pub at: Timestamp,
-    /// Its rows as it leaves them.
+    /// Its rows after the commit.
     pub rows: WorkingSet,
 }
 
 impl Store {
-    /// Opens `sqlite:/path/file.db`, `sqlite::memory:` or `postgres://…`. Does not migrate; PostgreSQL is not even
-    /// connected to before it is used.
+    /// Opens `sqlite:/path/file.db`, `sqlite::memory:` or `postgres://…`. Does not migrate;
+    /// PostgreSQL is connected to on first use.
     ///
     /// # Errors
-    /// The address is none of these, the file cannot be opened, or a TLS authority cannot be read.
+    /// The address has another form, the file cannot be opened, or a TLS authority cannot be read.
     pub async fn open(url: &str, options: Options) -> Result<Store, StoreError> {
         let driver = if let Some(path) = url.strip_prefix(SQLITE) {
             Driver::Sqlite(Sqlite::open(path, &options)?)
         } else if POSTGRES.iter().any(|scheme| url.starts_with(scheme)) {
             Driver::Postgres(Postgres::open(url, &options)?)
         } else {
-            return Err(StoreError::Config("it starts neither with sqlite: nor with postgres://".to_owned()));
+            return Err(StoreError::Config("it must start with sqlite: or postgres://".to_owned()));
         };
         let vault = Arc::new(Vault::new(&options));
         let (keys, last_id, noting) = (OnceLock::new(), Arc::default(), Mutex::default());
         Ok(Store { inner: Arc::new(Inner { driver, options, vault, keys, last_id, noting }) })
     }
 
-    /// Makes the schema the current one. Safe when several processes do it at once.
+    /// Migrates to the current schema. Safe if several processes do it concurrently.
     ///
     /// # Errors
-    /// The database cannot be reached, or was migrated by another program (newer, or with edited migrations).
+    /// The database cannot be reached, or was migrated by another version (newer, or with edited
+    /// migrations).
     pub async fn migrate(&self) -> Result<MigrationReport, StoreError> {
-        // A role that may not change the schema starts on one that is there.
+        // A database role without permission to change the schema can start on an existing one.
         let report = match migrate::check(self.driver()).await {
             Ok(()) => migrate::nothing(),
             Err(_) => migrate::migrate(self.driver(), self.inner.options.clock.now()).await?,
@@ -97,10 +100,11 @@ impl Store {
         Ok(report)
     }
 
-    /// Whether the database can be reached and has the current schema. Also takes up a changed clock offset.
+    /// Checks that the database can be reached and has the current schema. Also applies a changed
+    /// clock offset.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it is not ready.
     pub async fn ready(&self) -> Result<(), StoreError> {
         migrate::check(self.driver()).await?;
         self.refresh().await
@@ -113,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    /// The database that it is, for people.
+    /// The name of the database engine, for display.
     pub fn engine_name(&self) -> &'static str {
         match self.driver().dialect() {
             Dialect::Sqlite => "SQLite",
@@ -121,32 +125,34 @@ impl Store {
         }
     }
 
-    /// Whether processes on other machines may use it at the same time.
+    /// Whether processes on other machines can use it concurrently.
     pub fn is_shared(&self) -> bool {
         self.driver().dialect() == Dialect::Postgres
     }
 
-    /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random instead.
+    /// Fresh ids in time order. Before [`Store::migrate`] or [`Store::ready`] they are random
+    /// instead.
     pub fn ids(&self) -> Box<dyn IdSource + Send> {
         let codec = self.inner.keys.get().map(|keys| keys.ids.clone());
         let (clock, entropy) = (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
         Box::new(KeyedIds::new(codec, clock, entropy, Arc::clone(&self.inner.last_id)))
     }
 
-    /// Random bytes that nobody can guess, from the store's own source.
+    /// Cryptographically random bytes from the store's own source.
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.inner.options.entropy.fill(&mut bytes);
         bytes
     }
 
-    /// Loads what `need` names, lets `decide` work on it, and saves what it kept, all in one transaction.
+    /// Loads the rows that `need` names, lets `decide` work on them, and saves what it kept, all in
+    /// one transaction.
     ///
-    /// `decide` runs again on fresh rows after a serialization failure or a conflict; what it filled in before is void.
-    /// A batch that changes nothing is not written at all.
+    /// `decide` runs again on fresh rows after a serialization failure or a conflict; its earlier
+    /// results are discarded. A batch that changes nothing is not written at all.
     ///
     /// # Errors
-    /// See [`ExecuteError`]; on all but `CommitUnknown` nothing was written.
+    /// See [`ExecuteError`]; except for `CommitUnknown` nothing was written.
     pub async fn execute(
         &self,
         batch: BatchId,
@@ -160,41 +166,42 @@ impl Store {
         for _ in 0..TRIES_MAX {
             match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
                 Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
-                Attempted::Again(why) => tracing::debug!(%batch, why, "a batch is decided again"),
+                Attempted::Again(why) => tracing::debug!(%batch, why, "batch conflicted, will be decided again"),
             }
         }
         Err(ExecuteError::Contended)
     }
 
-    /// Saves what was decided on rows that were not loaded for it but remembered. Nothing was locked when it was decided:
-    /// that the rows are still as they were remembered is left to the guards of what is written, so each row that was
-    /// decided on must be among them, or its absence must be a constraint's.
+    /// Saves a decision on cached rows. Nothing was locked for it: the guards of the written rows
+    /// verify that the cache was current, so each row that the decision depends on must be among
+    /// them, or a constraint must ensure its absence.
     ///
     /// # Errors
-    /// See [`ExecuteError`]; `Contended` where a row was another by now. On all but `CommitUnknown` nothing was written.
+    /// See [`ExecuteError`]; `Contended` if a row was stale. Except for `CommitUnknown` nothing was
+    /// written.
     pub async fn save(&self, batch: BatchId, rows: WorkingSet) -> Result<Committed, ExecuteError> {
         let keys = self.id_keys().await?;
         match self.driver().save(batch, Box::new(rows), &keys).await? {
             Attempted::Done(rows) => Ok(Committed { at: rows.now, rows: *rows }),
             Attempted::Again(why) => {
-                tracing::debug!(%batch, why, "a batch's rows were not as they were remembered");
+                tracing::debug!(%batch, why, "cached rows were stale, batch will be decided on loaded rows");
                 Err(ExecuteError::Contended)
             }
         }
     }
 
-    /// Whether a batch whose commit is unknown has landed. Asking makes the answer final: where it is `false`, the
-    /// batch can never land any more.
+    /// Whether a batch of unknown outcome has landed. Asking makes the answer final: after `false`,
+    /// the batch can no longer land.
     ///
     /// # Errors
-    /// The database cannot be reached; ask again.
+    /// The database cannot be reached; retry.
     pub async fn was_committed(&self, batch: BatchId) -> Result<bool, StoreError> {
         let id = self.id_keys().await?.stored(batch.0);
         let steps =
             vec![Step::any(&SEAL_BATCH, vec![self.now_param(), id.into()]), Step::any(&BATCH_LANDED, vec![id.into()])];
         let answers = self.write(steps).await?;
         let row = answers.get(1).and_then(|answer| answer.first());
-        row.ok_or_else(|| StoreError::Corrupt("a batch row vanished".to_owned()))?.fields().flag()
+        row.ok_or_else(|| StoreError::Corrupt("a batch row is missing".to_owned()))?.fields().flag()
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -205,7 +212,7 @@ impl Store {
         &self.inner.options
     }
 
-    /// One after the other, in order of arrival.
+    /// Waits for its turn, in order of arrival.
     pub(crate) async fn turn_to_note(&self) -> MutexGuard<'_, ()> {
         self.inner.noting.lock().await
     }
@@ -228,7 +235,7 @@ impl Store {
         self.driver().now_param()
     }
 
-    /// The keys, read from the database at first use.
+    /// The keys, read from the database on first use.
     pub(crate) async fn id_keys(&self) -> Result<Arc<Keys>, StoreError> {
         if let Some(keys) = self.inner.keys.get() {
             return Ok(Arc::clone(keys));
@@ -246,18 +253,18 @@ impl Store {
         Ok(self.driver().query_keys(stmt, keys).await?)
     }
 
-    /// Writes in a transaction of its own; the rows of each statement.
+    /// Writes in a separate transaction; returns the rows of each statement.
     pub(crate) async fn write(&self, steps: Vec<Step>) -> Result<Vec<Vec<Row>>, StoreError> {
         Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.rows).collect())
     }
 
-    /// [`Store::write`], if the question has an answer when it is asked; no rows if it has none. What is written must
-    /// hold by itself: the question only spares a transaction that would change nothing.
+    /// As [`Store::write`], if the question returns a row; otherwise no rows. The writes must be
+    /// correct on their own: the question only saves a transaction that would change nothing.
     pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Vec<Row>>, StoreError> {
         Ok(self.driver().write_if(question, steps).await?.into_iter().map(|answer| answer.rows).collect())
     }
 
-    /// Writes in a transaction of its own; the rows affected by each statement.
+    /// Writes in a separate transaction; returns the number of rows affected by each statement.
     pub(crate) async fn write_counts(&self, steps: Vec<Step>) -> Result<Vec<u64>, StoreError> {
         Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.affected).collect())
     }

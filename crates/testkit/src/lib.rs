@@ -1,4 +1,4 @@
-//! The outside world for tests: simulated counterparts and the harness around real ones.
+//! External parties for tests: simulated counterparts, and harnesses for real ones.
 //!
 //! Used by tests, the simulator and the sandbox; never by a path that handles a client's money.
 

@@ -1,7 +1,8 @@
-//! A TCP proxy between a client and PostgreSQL that breaks the line where it hurts most: around a COMMIT.
+//! A TCP proxy between a client and PostgreSQL that breaks the connection at the critical point:
+//! around a COMMIT.
 //!
-//! It reads what the client says just far enough to know when a COMMIT passes (simple queries and prepared statements
-//! alike); it changes nothing that it lets through. Only for connections without TLS.
+//! It parses the client's messages just far enough to detect a COMMIT (simple queries and prepared
+//! statements alike), and changes nothing that it forwards. Only for connections without TLS.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -14,37 +15,37 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Bytes that are read at once.
+/// Size of a read in bytes.
 const CHUNK_BYTES: usize = 16 * 1_024;
-/// The longest message that is gathered before it is passed on.
+/// Maximum size of a buffered message.
 const MESSAGE_MAX_BYTES: usize = 64 << 20;
-/// What the server says of a transaction that was committed.
+/// The server's completion tag of a commit.
 const COMMITTED: &[u8] = b"COMMIT\0";
 
-/// Where the line breaks.
+/// Where the connection breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// What came before the COMMIT is passed on, the COMMIT is not: nothing is committed.
+    /// Everything before the COMMIT is forwarded, the COMMIT is not: nothing is committed.
     Before,
-    /// The COMMIT is passed on and the line breaks at once: nobody knows.
+    /// The COMMIT is forwarded and the connection breaks at once: the outcome is unknown.
     Behind,
-    /// The COMMIT is passed on and done; its answer is lost.
+    /// The COMMIT is forwarded and executed; its answer is lost.
     Answer,
 }
 
 struct Shared {
     upstream: SocketAddr,
-    /// What happens to the next commits, the last one first.
+    /// Planned cuts of the next commits, the last one first.
     planned: Mutex<Vec<Cut>>,
     cuts: AtomicU64,
     commits: AtomicU64,
-    /// Raised to break every open line.
+    /// Incremented to break every open connection.
     broken: watch::Sender<u64>,
-    /// True while nothing is passed on, in either direction.
+    /// Whether nothing is forwarded in either direction.
     frozen: watch::Sender<bool>,
 }
 
-/// A running proxy. Dropping it breaks every line and stops listening.
+/// A running proxy. Dropping it breaks every connection and stops listening.
 pub struct Proxy {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -52,10 +53,10 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on any port of 127.0.0.1 and passes everything on to `upstream`.
+    /// Listens on any port of 127.0.0.1 and forwards everything to `upstream`.
     ///
     /// # Errors
-    /// The system has no port.
+    /// The system has no free port.
     pub async fn start(upstream: SocketAddr) -> std::io::Result<Proxy> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -71,32 +72,32 @@ impl Proxy {
         Ok(Proxy { shared, address, task })
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The next commit is cut so, after those that are planned already.
+    /// Cuts the next commit, after those already planned.
     pub fn cut_next_commit(&self, cut: Cut) {
         self.shared.planned.lock().unwrap_or_else(PoisonError::into_inner).insert(0, cut);
     }
 
-    /// Planned cuts that were made.
+    /// Number of executed cuts.
     pub fn cuts(&self) -> u64 {
         self.shared.cuts.load(Ordering::Relaxed)
     }
 
-    /// Commits that passed by, cut or not.
+    /// Number of observed commits, cut or not.
     pub fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    /// Breaks every open line now.
+    /// Breaks every open connection now.
     pub fn cut_all(&self) {
         self.shared.broken.send_modify(|count| *count += 1);
     }
 
-    /// While frozen, lines stay open and nothing gets through.
+    /// While frozen, connections stay open and nothing is forwarded.
     pub fn freeze(&self, frozen: bool) {
         self.shared.frozen.send_replace(frozen);
     }
@@ -115,17 +116,17 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// One line, until either end closes it or it is broken.
+/// One connection, until either end closes it or it is broken.
 async fn line(client: TcpStream, shared: Arc<Shared>) {
     let mut broken = shared.broken.subscribe();
     let relayed = async {
         let upstream = TcpStream::connect(shared.upstream).await?;
-        // Small messages wait for nobody: the proxy must not be slower than the line.
+        // Small messages are sent at once: the proxy must not be slower than the connection.
         client.set_nodelay(true)?;
         upstream.set_nodelay(true)?;
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = upstream.into_split();
-        // Said when a commit is on its way whose answer must not come through.
+        // Set when the answer of a commit in progress must not be forwarded.
         let swallow = watch::Sender::new(false);
         let swallowing = swallow.subscribe();
         tokio::select! {
@@ -134,19 +135,19 @@ async fn line(client: TcpStream, shared: Arc<Shared>) {
         }
     };
     tokio::select! {
-        // However a line ends, both sides are dropped and see it closed.
+        // However it ends, both sides are dropped and see it closed.
         _ended = relayed => {}
         _ = broken.changed() => {}
     }
 }
 
 async fn thawed(shared: &Shared) {
-    // The sender lives in `shared`: it cannot be gone first.
+    // The sender is in `shared`: it cannot be dropped first.
     let mut frozen = shared.frozen.subscribe();
     let _gone = frozen.wait_for(|frozen| !*frozen).await;
 }
 
-/// What the client says, message by message.
+/// The client's messages, one by one.
 async fn talk(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -178,12 +179,12 @@ async fn talk(
                     }
                     swallow.send_replace(cut == Cut::Answer);
                     to.write_all(&message).await?;
-                    // What came with it makes the server carry it out.
+                    // The messages sent with it make the server execute it.
                     to.write_all(&reader.rest()).await?;
                     if cut == Cut::Behind {
                         return Ok(());
                     }
-                    // `answer` ends the line once the server has said that it is done.
+                    // `answer` ends the connection once the server has confirmed the commit.
                     return tokio::io::copy(&mut from, &mut to).await.map(|_| ());
                 }
             }
@@ -191,7 +192,7 @@ async fn talk(
     }
 }
 
-/// What the server says; from the moment when a commit's answer is to be lost, nothing is passed on any more.
+/// The server's messages; nothing more is forwarded once a commit's answer is to be lost.
 async fn answer(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -218,7 +219,7 @@ async fn answer(
     }
 }
 
-/// Cuts the client's bytes into messages and knows the COMMIT among them.
+/// Splits the client's bytes into messages and detects the COMMIT among them.
 #[derive(Default)]
 struct Reader {
     bytes: Vec<u8>,
@@ -234,7 +235,7 @@ impl Reader {
         if endless { Err(std::io::Error::other("a message without end")) } else { Ok(()) }
     }
 
-    /// The next whole message, and whether it makes the server commit.
+    /// The next complete message, and whether it makes the server commit.
     fn next(&mut self) -> Option<(Vec<u8>, bool)> {
         // The first message has no type.
         let head = usize::from(self.started);
@@ -275,7 +276,7 @@ impl Reader {
         }
     }
 
-    /// Everything that came behind the last message.
+    /// Everything after the last message.
     fn rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }

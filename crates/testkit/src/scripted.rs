@@ -1,4 +1,4 @@
-//! A server on this machine that answers each path from a script and remembers what it was asked.
+//! A local server that answers each path from a script and records its requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 
-/// An access key of the shape that the service gives out.
+/// An access key in the service's format.
 pub const ACCESS_KEY: &str = "demo-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sVb0";
 /// Its secret key.
 pub const SECRET_KEY: &str = "c2VjcmV0";
 
-/// One request that arrived.
+/// One received request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// Path of its URL.
@@ -27,7 +27,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// A header as text; empty where it is missing.
+    /// A header as text; empty if missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -39,8 +39,8 @@ struct Script {
     asked: Vec<Asked>,
 }
 
-/// A running server. An unscripted path answers 400 `unscripted`; the last answer of a path is repeated; a 429 has
-/// `Retry-After: 0`.
+/// A running server. An unscripted path returns 400 `unscripted`; the last answer of a path
+/// repeats; a 429 has `Retry-After: 0`.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     script: Arc<Mutex<Script>>,
@@ -62,7 +62,7 @@ impl Scripted {
         Scripted { script, base_url }
     }
 
-    /// What it was asked so far, in order of arrival.
+    /// Requests so far, in order of arrival.
     pub fn asked(&self) -> Vec<Asked> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).asked.clone()
     }

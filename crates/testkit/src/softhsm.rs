@@ -1,7 +1,7 @@
-//! A token in software for tests: SoftHSM2 of the system, with keys that the test chooses, in a directory that the test
-//! owns. Installs nothing, and touches no token of the machine.
+//! A software token for tests: the system's SoftHSM2, with keys chosen by the test, in a directory
+//! owned by the test. Installs nothing, and touches no token of the host.
 //!
-//! SoftHSM2 reads [`ENV_CONFIG`] when a process loads it: whoever signs with it runs in a process of its own that was
+//! SoftHSM2 reads [`ENV_CONFIG`] when a process loads it: signing requires a separate process
 //! started with that variable.
 
 use std::fs;
@@ -12,16 +12,16 @@ use std::process::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Set to anything but `0` or nothing: this run includes SoftHSM2, and its absence is a failure.
+/// Set to anything but `0` or empty: this run includes SoftHSM2, and its absence is a failure.
 pub const ENV_WANTED: &str = "CORRIDOR_TEST_SOFTHSM";
-/// What SoftHSM2 reads the path of its configuration from.
+/// Variable with the path of SoftHSM2's configuration.
 pub const ENV_CONFIG: &str = "SOFTHSM2_CONF";
 /// Label of the token.
 pub const TOKEN: &str = "corridor-test";
 /// PIN of its user.
 pub const PIN: &str = "1234";
 
-/// Where Debian, Red Hat and Homebrew put the library.
+/// Library paths of Debian, Red Hat and Homebrew.
 const MODULES: [&str; 6] = [
     "/usr/lib/softhsm/libsofthsm2.so",
     "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so",
@@ -41,12 +41,13 @@ const PKCS8_HEAD: [u8; 32] = [
 pub struct Token {
     /// SoftHSM2's library.
     pub module: PathBuf,
-    /// What [`ENV_CONFIG`] has to name.
+    /// Value for [`ENV_CONFIG`].
     pub config: PathBuf,
 }
 
-/// A token in `dir` with these secp256k1 keys (label, 32 bytes); `None` when the run does not include SoftHSM2, after
-/// saying on standard error (past the test runner's capture) that `part` was left out.
+/// A token in `dir` with these secp256k1 keys (label, 32 bytes); `None` if the run does not include
+/// SoftHSM2, after reporting on standard error (past the test runner's capture) that `part` was
+/// skipped.
 ///
 /// # Errors
 /// The run includes SoftHSM2 and it is missing, or its tool fails.

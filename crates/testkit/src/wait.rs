@@ -1,21 +1,23 @@
-//! Waiting for a condition: the one place of the project's test code that may sleep.
+//! Waiting for a condition: the only place in the project's test code that may sleep.
 //!
-//! A test never sleeps for "long enough": it names what it waits for and how long at most. Passing the time limit is
-//! an answer, not a panic, so that the caller can add what it knows (a log, a seed) to the failure.
+//! A test never sleeps for "long enough": it names its condition and a time limit. Exceeding the
+//! limit is a result, not a panic, so that the caller can add its context (a log, a seed) to the
+//! failure.
 
 use std::time::{Duration, Instant};
 
-/// Pause between two looks at a condition.
+/// Pause between two checks of a condition.
 const POLL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks at `condition` until it holds; `false` when `at_most` has passed and it still does not.
+/// Checks `condition` until it holds; `false` if it does not hold within `at_most`.
 ///
 /// Blocks the thread: in async code use [`until_async`].
 pub fn until(at_most: Duration, condition: impl FnMut() -> bool) -> bool {
     until_every(POLL_PAUSE, at_most, condition)
 }
 
-/// The same with a pause of one's own between two looks, where looking is not free: a rate limit counts it.
+/// The same with a custom pause between checks, for checks that are not free, such as rate-limited
+/// ones.
 pub fn until_every(pause: Duration, at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + at_most;
     loop {
@@ -29,7 +31,7 @@ pub fn until_every(pause: Duration, at_most: Duration, mut condition: impl FnMut
     }
 }
 
-/// The same for async code; `condition` makes a new future for each look.
+/// The same for async code; `condition` creates a new future for each check.
 pub async fn until_async<F, C>(at_most: Duration, condition: C) -> bool
 where
     C: FnMut() -> F,
@@ -56,7 +58,7 @@ where
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one home of polling; everybody else waits through this module")]
+#[expect(clippy::disallowed_methods, reason = "the only place that polls; all other code waits through this module")]
 fn sleep(pause: Duration) {
     std::thread::sleep(pause);
 }
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_that_comes_true_ends_the_wait() {
+    fn a_condition_that_becomes_true_ends_the_wait() {
         let mut looks = 0;
         assert!(until(Duration::from_secs(5), || {
             looks += 1;
@@ -76,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_never_comes_true_ends_at_the_limit() {
+    fn a_condition_that_never_becomes_true_ends_at_the_limit() {
         let start = Instant::now();
         assert!(!until(Duration::from_millis(20), || false));
         assert!(start.elapsed() >= Duration::from_millis(20));
     }
 
     #[tokio::test]
-    async fn the_async_form_agrees() {
+    async fn the_async_form_is_equivalent() {
         let looks = std::cell::Cell::new(0);
         let three = || {
             looks.set(looks.get() + 1);

@@ -1,4 +1,4 @@
-// Signs one call to each service and sends it: .NET alone. `dotnet run Sign.cs` (.NET 10), or the Program.cs of a console
+// Signs one call to each service and sends it using only .NET. `dotnet run Sign.cs` (.NET 10), or the Program.cs of a console
 // project (.NET 8 or later). The keys come from the environment.
 using System;
 using System.Globalization;
@@ -15,14 +15,14 @@ internal static class Sign
         Environment.GetEnvironmentVariable("CORRIDOR_" + name)
         ?? throw new InvalidOperationException($"CORRIDOR_{name} is not set");
 
-    // The key is the secret key's own text, not what its base64 stands for.
+    // The key is the text of the secret key, not its base64-decoded bytes.
     private static byte[] Mac(string secretKey, string text) =>
         HMACSHA256.HashData(Encoding.UTF8.GetBytes(secretKey), Encoding.UTF8.GetBytes(text));
 
     private static string Base64Url(byte[] data) =>
         Convert.ToBase64String(data).TrimEnd('=').Replace('+', '-').Replace('/', '_');
 
-    // more: further claims as JSON, each with a comma in front.
+    // more: further claims as JSON, each with a leading comma.
     private static string Token(string accessKey, string secretKey, string apiUrl, string more)
     {
         long now = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
@@ -54,7 +54,7 @@ internal static class Sign
 
     private static async Task Main()
     {
-        // POST: the claim `hmac` is that of the bytes that are sent.
+        // POST: the claim `hmac` covers exactly the bytes that are sent.
         string body = "{\"country\":\"PAK\",\"currency\":\"AED\",\"amount\":500}";
         string hmac = Convert.ToHexString(Mac(Env("SECRET_KEY"), body)).ToLowerInvariant();
         string bearer = Token(Env("ACCESS_KEY"), Env("SECRET_KEY"), Env("BASE_URL"), ",\"hmac\":\"" + hmac + "\"");

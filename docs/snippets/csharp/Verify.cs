@@ -1,4 +1,4 @@
-// Says whether a webhook is genuine (.NET 10: `dotnet run Verify.cs -- …`; before: the Program.cs of a console project):
+// Verifies a webhook (.NET 10: `dotnet run Verify.cs -- …`; before: the Program.cs of a console project):
 // Verify <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
 using System;
 using System.Globalization;
@@ -37,7 +37,7 @@ internal static class Verify
 
     private static int Main(string[] args)
     {
-        // One secret, or two separated by a blank while the secret is changed.
+        // One secret, or two separated by a space during a rotation.
         string[] secrets = (Environment.GetEnvironmentVariable("CORRIDOR_WEBHOOK_SECRET") ?? "")
             .Split(' ', StringSplitOptions.RemoveEmptyEntries);
         long now = args.Length > 3

@@ -1,4 +1,4 @@
-// Signs one call to each service and sends it: Go's standard library alone, `go run sign.go`.
+// Signs one call to each service and sends it using only Go's standard library: `go run sign.go`.
 // The keys come from the environment.
 package main
 
@@ -25,7 +25,7 @@ func env(name string) string {
 	return value
 }
 
-// The key is the secret key's own text, not what its base64 stands for.
+// The key is the text of the secret key, not its base64-decoded bytes.
 func mac(secretKey string, data []byte) []byte {
 	hash := hmac.New(sha256.New, []byte(secretKey))
 	hash.Write(data)
@@ -75,7 +75,7 @@ func send(method, url, bearer string, body []byte) (string, error) {
 }
 
 func main() {
-	// POST: the claim `hmac` is that of the bytes that are sent.
+	// POST: the claim `hmac` covers exactly the bytes that are sent.
 	body := []byte(`{"country":"PAK","currency":"AED","amount":500}`)
 	attested := hex.EncodeToString(mac(env("SECRET_KEY"), body))
 	bearer, err := token(env("ACCESS_KEY"), env("SECRET_KEY"), env("BASE_URL"), map[string]any{"hmac": attested})

@@ -1,4 +1,4 @@
-// Says whether a webhook is genuine:
+// Verifies a webhook:
 // go run verify.go <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
 package main
 
@@ -55,7 +55,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// One secret, or two separated by a blank while the secret is changed.
+	// One secret, or two separated by a space during a rotation.
 	secrets := strings.Fields(os.Getenv("CORRIDOR_WEBHOOK_SECRET"))
 	verdict, err := genuine(secrets, os.Args[1], os.Args[2], os.Args[3], body, now)
 	if err != nil {

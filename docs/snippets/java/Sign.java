@@ -1,4 +1,4 @@
-// Signs one call to each service and sends it: the JDK alone (11 or later), `java Sign.java`.
+// Signs one call to each service and sends it using only the JDK (11 or later): `java Sign.java`.
 // The keys come from the environment.
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,7 +18,7 @@ public class Sign {
         return value;
     }
 
-    /** The key is the secret key's own text, not what its base64 stands for. */
+    /** The key is the text of the secret key, not its base64-decoded bytes. */
     static byte[] mac(String secretKey, String text) throws Exception {
         Mac mac = Mac.getInstance("HmacSHA256");
         mac.init(new SecretKeySpec(secretKey.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
@@ -56,7 +56,7 @@ public class Sign {
     }
 
     public static void main(String[] args) throws Exception {
-        // POST: the claim `hmac` is that of the bytes that are sent.
+        // POST: the claim `hmac` covers exactly the bytes that are sent.
         String body = "{\"country\":\"PAK\",\"currency\":\"AED\",\"amount\":500}";
         String attested = ",\"hmac\":\"" + hex(mac(env("SECRET_KEY"), body)) + "\"";
         String bearer = token(env("ACCESS_KEY"), env("SECRET_KEY"), env("BASE_URL"), attested);

@@ -1,4 +1,4 @@
-// Says whether a webhook is genuine:
+// Verifies a webhook:
 // java Verify.java <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -30,7 +30,7 @@ public class Verify {
     }
 
     public static void main(String[] args) throws Exception {
-        // One secret, or two separated by a blank while the secret is changed.
+        // One secret, or two separated by a space during a rotation.
         String[] secrets = System.getenv("CORRIDOR_WEBHOOK_SECRET").trim().split(" +");
         long now = args.length > 3 ? Long.parseLong(args[3]) : Instant.now().getEpochSecond();
         boolean verdict = genuine(secrets, args[0], args[1], args[2], System.in.readAllBytes(), now);

@@ -1,5 +1,5 @@
 <?php
-// Signs one call to each service and sends it: PHP 8 alone, `php sign.php`. The keys come from the environment.
+// Signs one call to each service and sends it using only PHP 8: `php sign.php`. The keys come from the environment.
 declare(strict_types=1);
 
 function env(string $name): string
@@ -16,7 +16,7 @@ function b64url(string $data): string
     return rtrim(strtr(base64_encode($data), '+/', '-_'), '=');
 }
 
-// The key is the secret key's own text, not what its base64 stands for.
+// The key is the text of the secret key, not its base64-decoded bytes.
 function token(string $accessKey, string $secretKey, string $apiUrl, array $more): string
 {
     $now = time();
@@ -42,7 +42,7 @@ function send(string $method, string $url, string $bearer, string $body = ''): s
     return $answer;
 }
 
-// POST: the claim `hmac` is that of the bytes that are sent.
+// POST: the claim `hmac` covers exactly the bytes that are sent.
 $body = json_encode(['country' => 'PAK', 'currency' => 'AED', 'amount' => 500], JSON_THROW_ON_ERROR);
 $hmac = hash_hmac('sha256', $body, env('SECRET_KEY'));
 $bearer = token(env('ACCESS_KEY'), env('SECRET_KEY'), env('BASE_URL'), ['hmac' => $hmac]);

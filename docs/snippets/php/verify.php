@@ -1,5 +1,5 @@
 <?php
-// Says whether a webhook is genuine:
+// Verifies a webhook:
 // php verify.php <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
 declare(strict_types=1);
 
@@ -25,7 +25,7 @@ function genuine(array $secrets, string $id, string $sent, string $signatures, s
     return $found;
 }
 
-// One secret, or two separated by a blank while the secret is changed.
+// One secret, or two separated by a space during a rotation.
 $secrets = preg_split('/ +/', trim((string) getenv('CORRIDOR_WEBHOOK_SECRET')), -1, PREG_SPLIT_NO_EMPTY);
 $now = isset($argv[4]) ? (int) $argv[4] : time();
 $verdict = genuine($secrets, $argv[1], $argv[2], $argv[3], stream_get_contents(STDIN), $now);

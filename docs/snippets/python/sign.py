@@ -1,4 +1,4 @@
-"""Signs one call to each service and sends it: Python's standard library alone. The keys come from the environment."""
+"""Signs one call to each service and sends it using only Python's standard library. Keys come from the environment."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ def token(access_key: str, secret_key: str, api_url: str, **more) -> str:
     header = {"alg": "HS256", "typ": "JWT", "kid": access_key}
     claims = {"sub": access_key, "aud": api_url, "iss": api_url, "iat": now, "exp": now + 60, **more}
     signed = b64url(json.dumps(header).encode()) + "." + b64url(json.dumps(claims).encode())
-    # The key is the secret key's own text, not what its base64 stands for.
+    # The key is the text of the secret key, not its base64-decoded bytes.
     return signed + "." + b64url(hmac.digest(secret_key.encode(), signed.encode(), hashlib.sha256))
 
 
@@ -31,7 +31,7 @@ def send(url: str, bearer: str, body: bytes | None = None) -> str:
 env = {name: os.environ["CORRIDOR_" + name] for name in (
     "BASE_URL", "ACCESS_KEY", "SECRET_KEY", "WALLET_BASE_URL", "WALLET_ACCESS_KEY", "WALLET_SECRET_KEY", "WALLET_ID")}
 
-# POST: the claim `hmac` is that of the bytes that are sent.
+# POST: the claim `hmac` covers exactly the bytes that are sent.
 body = json.dumps({"country": "PAK", "currency": "AED", "amount": 500}).encode()
 attested = hmac.new(env["SECRET_KEY"].encode(), body, hashlib.sha256).hexdigest()
 bearer = token(env["ACCESS_KEY"], env["SECRET_KEY"], env["BASE_URL"], hmac=attested)

@@ -1,4 +1,4 @@
-"""Says whether a webhook is genuine: verify.py <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body"""
+"""Verifies a webhook: verify.py <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body"""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def genuine(secrets: list[str], id: str, sent: str, signatures: str, body: bytes
 if __name__ == "__main__":
     id, sent, signatures = sys.argv[1:4]
     now = int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time())
-    # One secret, or two separated by a blank while the secret is changed.
+    # One secret, or two separated by a space during a rotation.
     secrets = os.environ["CORRIDOR_WEBHOOK_SECRET"].split()
     verdict = genuine(secrets, id, sent, signatures, sys.stdin.buffer.read(), now)
     print("genuine" if verdict else "forged")

@@ -4,10 +4,10 @@ set -euo pipefail
 
 b64url() { openssl base64 -A | tr '+/' '-_' | tr -d '='; }
 
-# The key reaches OpenSSL as an argument: fine for a trial, not on a machine that others can log in to.
+# The key reaches OpenSSL as an argument: fine for a test, but not on a machine with other users.
 mac() { openssl dgst -sha256 -hmac "$1" -binary; }
 
-# token <access key> <secret key> <API URL> <more claims, each with a comma in front>
+# token <access key> <secret key> <API URL> <more claims, each with a leading comma>
 token() {
     local now header claims
     now=$(date +%s)
@@ -16,7 +16,7 @@ token() {
     printf '%s.%s.%s' "$header" "$claims" "$(printf %s "$header.$claims" | mac "$2" | b64url)"
 }
 
-# POST: the claim `hmac` is that of the bytes that are sent.
+# POST: the claim `hmac` covers exactly the bytes that are sent.
 body='{"country":"PAK","currency":"AED","amount":500}'
 hmac=$(printf %s "$body" | mac "$CORRIDOR_SECRET_KEY" | od -An -v -tx1 | tr -d ' \n')
 curl -sS --fail-with-body "$CORRIDOR_BASE_URL/v2/quote" -H 'content-type: application/json' -d "$body" \

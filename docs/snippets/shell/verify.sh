@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Says whether a webhook is genuine: verify.sh <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
-# CORRIDOR_WEBHOOK_SECRET holds one secret, or two separated by a blank while the secret is changed.
+# Verifies a webhook: verify.sh <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
+# CORRIDOR_WEBHOOK_SECRET holds one secret, or two separated by a space during a rotation.
 set -feuo pipefail
 readonly TOLERANCE_S=300
 
@@ -13,7 +13,7 @@ case $sent in '' | *[!0-9]*) echo forged; exit 1 ;; esac
 age=$((now - sent))
 if [ "${age#-}" -gt "$TOLERANCE_S" ]; then echo forged; exit 1; fi
 
-# Both sides are hashed once more with a key of the moment, so that comparing them tells nothing by the time that it takes.
+# Both sides are hashed again with a one-time key, so that the time of the comparison reveals nothing.
 once=$(openssl rand -hex 32)
 blind() { printf %s "$1" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$once" -r; }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// Signs one call to each service and sends it: Node's own modules alone. The keys come from the environment.
-// The types stand in comments, so that Node runs this file as it is and TypeScript checks it (checkJs).
+// Signs one call to each service and sends it using only Node's built-in modules. The keys come from the environment.
+// Types are in comments, so that Node runs this file unchanged and TypeScript checks it (checkJs).
 import { createHmac } from "node:crypto";
 
 /** @param {string} name */
@@ -15,7 +15,7 @@ const b64url = (value) => Buffer.from(JSON.stringify(value)).toString("base64url
 
 /**
  * @param {string} accessKey
- * @param {string} secretKey its own text is the key, not what its base64 stands for
+ * @param {string} secretKey the key is its text, not its base64-decoded bytes
  * @param {string} apiUrl
  * @param {Record<string, unknown>} more
  */
@@ -44,7 +44,7 @@ async function send(url, bearer, body) {
   return text;
 }
 
-// POST: the claim `hmac` is that of the bytes that are sent.
+// POST: the claim `hmac` covers exactly the bytes that are sent.
 const body = JSON.stringify({ country: "PAK", currency: "AED", amount: 500 });
 const hmac = createHmac("sha256", env("SECRET_KEY")).update(body).digest("hex");
 const forPayments = token(env("ACCESS_KEY"), env("SECRET_KEY"), env("BASE_URL"), { hmac });

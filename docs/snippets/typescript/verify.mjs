@@ -1,5 +1,5 @@
 // @ts-check
-// Says whether a webhook is genuine: node verify.mjs <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
+// Verifies a webhook: node verify.mjs <webhook-id> <webhook-timestamp> <webhook-signature> [now] < raw body
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -28,7 +28,7 @@ export function genuine(secrets, id, sent, signatures, body, now) {
 }
 
 const [id, sent, signatures, now] = process.argv.slice(2);
-// One secret, or two separated by a blank while the secret is changed.
+// One secret, or two separated by a space during a rotation.
 const secrets = (process.env.CORRIDOR_WEBHOOK_SECRET ?? "").split(" ").filter(Boolean);
 const at = now === undefined ? Math.floor(Date.now() / 1000) : Number(now);
 const verdict = genuine(secrets, id, sent, signatures, readFileSync(0), at);

@@ -1,4 +1,4 @@
-// The annotation that generated classes carry; the JDK has it no more since 11.
+// The annotation of generated classes; the JDK does not contain it since 11.
 package javax.annotation;
 
 public @interface Generated {

@@ -1,5 +1,6 @@
-//! `cargo xtask package --check`: makes everything, looks into it, lets systemd judge the unit, and runs the packaged
-//! program as its user would run. Needs no container and installs nothing; what could not be looked at is said.
+//! `cargo xtask package --check`: builds and inspects everything, has systemd analyze the unit, and
+//! runs the packaged program as its user would. Needs no container and installs nothing; skipped
+//! checks are reported.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -10,7 +11,7 @@ use super::release::{self, Effort, Release, run as tool};
 use super::{deb, tarball, trial};
 use crate::sbom;
 
-/// The most exposure that `systemd-analyze security` may find, in tenths: 2.0 of 10.
+/// Maximum exposure that `systemd-analyze security` may report, in tenths: 2.0 of 10.
 const EXPOSURE_MAX: u32 = 20;
 const UNIT: &str = "lib/systemd/system/corridor.service";
 
@@ -23,7 +24,7 @@ pub fn run(root: &Path, release: &Release) -> anyhow::Result<ExitCode> {
         std::fs::create_dir(out)?;
         made.push([deb::build(root, release, out, Effort::Least)?, tarball::build(root, release, out, Effort::Least)?]);
     }
-    said("twice the same bytes", &same_bytes(&made[0], &made[1])?);
+    said("reproducible build", &same_bytes(&made[0], &made[1])?);
     let [package, archive] = &made[0];
     said("SHA256SUMS", release::checksums(&made[0])?.trim_end());
     let installed = work.path().join("installed");
@@ -34,7 +35,7 @@ pub fn run(root: &Path, release: &Release) -> anyhow::Result<ExitCode> {
     said("maintainer scripts", &scripts(package, work.path())?);
     match systemd(&installed)? {
         Some(text) => said("systemd", &text),
-        None => println!("!! LEFT OUT: systemd-analyze is not here: nobody looked at the unit"),
+        None => println!("!! LEFT OUT: systemd-analyze is not installed: the unit was not checked"),
     }
     said("program under its user", &trial::run(&installed)?);
     Ok(ExitCode::SUCCESS)
@@ -46,12 +47,12 @@ fn said(what: &str, text: &str) {
 
 fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<String> {
     for (one, other) in first.iter().zip(second) {
-        ensure!(std::fs::read(one)? == std::fs::read(other)?, "{}: is not twice the same", one.display());
+        ensure!(std::fs::read(one)? == std::fs::read(other)?, "{}: is not reproducible", one.display());
     }
     Ok(format!("{} files", first.len()))
 }
 
-/// What an administrator relies on, with its mode.
+/// The files that administrators rely on, with their modes.
 const EXPECTED: [(&str, &str); 15] = [
     ("-rwxr-xr-x", "./usr/bin/corridor"),
     ("-rwxr-xr-x", "./usr/sbin/corridor-admin"),
@@ -78,10 +79,10 @@ fn contents(package: &Path, installed: &Path) -> anyhow::Result<String> {
         ensure!(line.starts_with(mode), "{path}: should be {mode}: {line}");
     }
     for line in listed.lines() {
-        ensure!(line.contains(" root/root "), "not root's: {line}");
+        ensure!(line.contains(" root/root "), "not owned by root: {line}");
         ensure!(!line.starts_with("-rws") && line.chars().nth(8) != Some('w'), "too open: {line}");
     }
-    // What dpkg would put in place is what its checksums say.
+    // dpkg's checksums must match the files to be installed.
     let control = installed.with_extension("control");
     tool(Command::new("dpkg-deb").arg("--control").arg(package).arg(&control))?;
     tool(
@@ -104,7 +105,8 @@ fn unpacked(archive: &Path, work: &Path) -> anyhow::Result<String> {
     let version = tool(Command::new(top.join("bin/corridor")).arg("--version"))?;
     let readme = std::fs::read_to_string(top.join("README"))?;
     sbom::examine(&std::fs::read_to_string(top.join("share/doc/corridor/sbom.cdx.json"))?)?;
-    let needs = readme.lines().find(|line| line.starts_with("The program")).context("README says no needs")?;
+    let needs =
+        readme.lines().find(|line| line.starts_with("The program")).context("README does not list the requirements")?;
     Ok(format!("{name}\n{}\n{needs}", version.trim_end()))
 }
 
@@ -119,12 +121,12 @@ fn scripts(package: &Path, work: &Path) -> anyhow::Result<String> {
     Ok("3 read by the shell, 1 conffile".to_owned())
 }
 
-/// Both judgements; `None` where the tool is not here.
+/// Both analyses; `None` if the tool is not installed.
 fn systemd(installed: &Path) -> anyhow::Result<Option<String>> {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         return Ok(None);
     }
-    // The unit names the program where a package puts it; here it lies elsewhere.
+    // The unit contains the installed path of the program, which differs here.
     let unit = installed.with_file_name("corridor.service");
     let text = std::fs::read_to_string(installed.join(UNIT))?;
     let program = installed.join("usr/bin/corridor");

@@ -1,4 +1,5 @@
-//! The Debian package, put together for `dpkg-deb`: program, unit, configuration, manual, completions, maintainer scripts.
+//! Builds the Debian package with `dpkg-deb`: program, unit, configuration, manual, completions,
+//! maintainer scripts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,19 +9,19 @@ use anyhow::{Context as _, bail};
 use super::release::{Effort, Release, run};
 use super::stage::{DATA, PROGRAM, Stage, all_files};
 
-/// Shell and the place of its script.
+/// A shell, and the path of its completion script.
 pub const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/corridor"),
     ("zsh", "usr/share/zsh/vendor-completions/_corridor"),
     ("fish", "usr/share/fish/vendor_completions.d/corridor.fish"),
 ];
-/// What the administrator may change and an upgrade must not.
+/// A configuration file, which upgrades must not overwrite.
 const CONFFILES: [&str; 1] = ["etc/corridor/corridor.toml"];
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 const MAINTAINER: &str = "The Corridor maintainers <maintainers@users.noreply.corridor.example>";
 const DOC: &str = "usr/share/doc/corridor";
 
-/// Writes the package into `out` and answers its path.
+/// Writes the package into `out` and returns its path.
 pub fn build(root: &Path, release: &Release, out: &Path, effort: Effort) -> anyhow::Result<PathBuf> {
     let stage = Stage::new(root, release)?;
     files(&stage)?;
@@ -43,7 +44,7 @@ fn files(stage: &Stage<'_>) -> anyhow::Result<()> {
     stage.program("usr/bin/corridor")?;
     stage.copy("ops/debian/corridor-admin", "usr/sbin/corridor-admin", PROGRAM)?;
     stage.copy("ops/debian/corridor.service", "lib/systemd/system/corridor.service", DATA)?;
-    // Their group is made at installation: see postinst.
+    // Their group is created at installation: see postinst.
     stage.copy("ops/debian/corridor.toml", CONFFILES[0], 0o640)?;
     stage.directory("etc/corridor/secrets", 0o750)?;
     stage.manual("usr/share/man/man1")?;
@@ -73,7 +74,7 @@ fn changelog(release: &Release) -> anyhow::Result<String> {
     ))
 }
 
-/// The control file of the tree, with what only the release knows.
+/// The control file of the tree, completed with the release's values.
 fn control(root: &Path, release: &Release, installed_kib: u64) -> anyhow::Result<String> {
     let path = root.join("ops/debian/control");
     let template = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -89,7 +90,7 @@ fn control(root: &Path, release: &Release, installed_kib: u64) -> anyhow::Result
     Ok(text)
 }
 
-/// A version before the release sorts before it: `1.0.0-rc.1` is `1.0.0~rc.1` here.
+/// A pre-release sorts before its release: `1.0.0-rc.1` becomes `1.0.0~rc.1`.
 fn version(version: &str) -> String {
     version.replace('-', "~")
 }
@@ -102,7 +103,7 @@ fn architecture() -> anyhow::Result<&'static str> {
     }
 }
 
-/// The packages of the libraries that the program is linked with.
+/// The packages of the program's shared libraries.
 fn depends(release: &Release) -> anyhow::Result<String> {
     let mut packages: Vec<String> = Vec::new();
     for library in &release.libraries {
@@ -122,7 +123,7 @@ fn depends(release: &Release) -> anyhow::Result<String> {
     Ok(packages.iter().map(|package| format!(", {package}")).collect())
 }
 
-/// The checksums that `dpkg --verify` compares with; conffiles have theirs elsewhere.
+/// The checksums for `dpkg --verify`; conffiles have theirs elsewhere.
 fn md5sums(dir: &Path) -> anyhow::Result<String> {
     let mut names = Vec::new();
     for file in all_files(dir)? {
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_become_packages_and_an_unknown_one_is_told() {
+    fn libraries_become_packages_and_an_unknown_one_is_reported() {
         let known = release(&["ld-linux-x86-64.so.2", "libc.so.6", "libgcc_s.so.1", "libm.so.6"]);
         assert_eq!(depends(&known).expect("known"), ", libc6 (>= 2.34), libgcc-s1 (>= 4.2)");
         assert_eq!(depends(&release(&[])).expect("static"), "");

@@ -1,5 +1,6 @@
-//! `cargo xtask package …`: what a release consists of: the Debian package, the tarball, the list of parts and the
-//! checksums. Everything is made from the tree and one release binary, and twice the same bytes from the same commit.
+//! `cargo xtask package …`: the parts of a release: the Debian package, the tarball, the software
+//! bill of materials and the checksums. All are built from the tree and one release binary,
+//! reproducibly for each commit.
 
 mod check;
 mod deb;
@@ -15,7 +16,7 @@ use clap::{Args, ValueEnum};
 
 use release::{Effort, Release};
 
-/// What can be made.
+/// The packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// The Debian package
@@ -29,21 +30,23 @@ enum Kind {
 /// Options of `package`.
 #[derive(Args, Debug)]
 pub struct PackageArgs {
-    /// What to make
+    /// What to build
     #[arg(value_enum, default_value = "all")]
     kind: Kind,
-    /// Make everything, examine it, run the packaged program as an unprivileged user, and throw it away again
+    /// Build everything, inspect it, run the packaged program as an unprivileged user, and delete
+    /// it again
     #[arg(long)]
     check: bool,
-    /// A program that is built already [default: that of the profile dist in the target directory, built if it is not there]
+    /// An existing program [default: that of the profile dist in the target directory, built if
+    /// missing]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// Where the files go
+    /// Output directory
     #[arg(long, value_name = "DIR", default_value = "target/packages")]
     out: PathBuf,
 }
 
-/// Makes what was asked for, or checks it.
+/// Builds or checks the requested packages.
 pub fn run(root: &Path, args: &PackageArgs) -> anyhow::Result<ExitCode> {
     let release = Release::find(root, args.binary.as_deref())?;
     if args.check {

@@ -1,5 +1,5 @@
-//! The release that packages are made of: the stripped program, its version, the time that all files carry, what it needs
-//! of the system; and the tools that are called for it.
+//! The release to be packaged: the stripped program, its version, the timestamp of all files, its
+//! system requirements; and the external tools.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 use sha2::{Digest as _, Sha256};
 
-/// The file of checksums.
+/// Name of the checksum file.
 pub const SUMS: &str = "SHA256SUMS";
-/// The time that everything carries, in seconds since 1970 (reproducible-builds.org). Without it: the commit's.
+/// Timestamp of all files, in seconds since 1970 (reproducible-builds.org). Default: the commit's.
 const ENV_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
-/// How hard packages are pressed together; what is in them is the same.
+/// Compression level of packages; the content is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// As small as can be, for people to fetch.
+    /// As small as possible, for downloads.
     Full,
-    /// As fast as can be, for a check.
+    /// As fast as possible, for a check.
     Least,
 }
 
@@ -30,21 +30,21 @@ pub struct Release {
     pub version: String,
     /// Seconds since 1970.
     pub epoch: u64,
-    /// The shared libraries that it is linked with.
+    /// Its shared libraries.
     pub libraries: Vec<String>,
-    /// The newest version of glibc that it asks for, as (2, minor).
+    /// The newest version of glibc that it requires, as (2, minor).
     pub glibc: (u32, u32),
 }
 
 impl Release {
-    /// The given program, else that of the target directory, which is built where it is not there.
+    /// The given program, else that of the target directory, which is built if missing.
     pub fn find(root: &Path, given: Option<&Path>) -> anyhow::Result<Release> {
         let binary = match given {
             Some(path) => path.to_owned(),
             None => built(root)?,
         };
         let bytes = std::fs::read(&binary).with_context(|| binary.display().to_string())?;
-        ensure!(bytes.starts_with(b"\x7fELF"), "{}: is no program for Linux", binary.display());
+        ensure!(bytes.starts_with(b"\x7fELF"), "{}: is not a Linux program", binary.display());
         Ok(Release {
             version: version_of(&binary)?,
             epoch: epoch(root)?,
@@ -54,7 +54,7 @@ impl Release {
         })
     }
 
-    /// What this program says of itself.
+    /// The version that the program reports.
     pub fn ask(&self, args: &[&str]) -> anyhow::Result<Vec<u8>> {
         let mut command = Command::new(&self.binary);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
@@ -79,17 +79,17 @@ fn built(root: &Path) -> anyhow::Result<PathBuf> {
 
 fn version_of(binary: &Path) -> anyhow::Result<String> {
     let said = run(Command::new(binary).arg("--version"))?;
-    let version = said.trim().strip_prefix("corridor ").context("`corridor --version` says no version")?;
+    let version = said.trim().strip_prefix("corridor ").context("`corridor --version` prints no version")?;
     Ok(version.to_owned())
 }
 
-/// The time that everything carries.
+/// The timestamp of all files.
 pub fn epoch(root: &Path) -> anyhow::Result<u64> {
     if let Ok(text) = std::env::var(ENV_EPOCH) {
-        return text.parse().with_context(|| format!("{ENV_EPOCH}: {text:?} is no number of seconds"));
+        return text.parse().with_context(|| format!("{ENV_EPOCH}: {text:?} is not a number of seconds"));
     }
     let commit = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root));
-    let text = commit.with_context(|| format!("no commit to take the time of: set {ENV_EPOCH}"))?;
+    let text = commit.with_context(|| format!("no commit to take the timestamp from: set {ENV_EPOCH}"))?;
     Ok(text.trim().parse()?)
 }
 
@@ -101,7 +101,7 @@ fn libraries(binary: &Path) -> anyhow::Result<Vec<String>> {
     Ok(needed)
 }
 
-/// The symbols' versions stand in the file as texts `GLIBC_2.x`.
+/// Versions of symbols are strings `GLIBC_2.x` in the file.
 fn newest_glibc(bytes: &[u8]) -> Option<(u32, u32)> {
     const MARK: &[u8] = b"GLIBC_2.";
     let at = |start: usize| {
@@ -117,7 +117,7 @@ pub fn strip(release: &Release, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `sha256sum`'s lines for the files, by name.
+/// Lines of `sha256sum` for the files, by name.
 pub fn checksums(files: &[PathBuf]) -> anyhow::Result<String> {
     let mut lines = Vec::new();
     for path in files {
@@ -132,13 +132,13 @@ pub fn checksums(files: &[PathBuf]) -> anyhow::Result<String> {
 /// Hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing into a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// Runs a tool to its end and answers what it printed; what went wrong is told with its own words.
+/// Runs a tool and returns its output; on failure the error contains it.
 pub fn run(command: &mut Command) -> anyhow::Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let done = command.output().with_context(|| format!("{name} cannot be started"))?;

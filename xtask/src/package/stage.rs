@@ -1,4 +1,4 @@
-//! A directory that a package is put together in: files with their modes, all carrying the release's time.
+//! A staging directory for a package: files with their modes, all with the release's timestamp.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use super::release::{Release, run, strip};
 use crate::sbom;
 
-/// A file that everybody may read.
+/// A world-readable file.
 pub const DATA: u32 = 0o644;
 /// A program.
 pub const PROGRAM: u32 = 0o755;
 
-/// A directory that is gone when this is.
+/// A directory that is deleted on drop.
 pub struct Stage<'a> {
     dir: tempfile::TempDir,
     root: &'a Path,
@@ -23,14 +23,14 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// An empty one.
+    /// An empty staging directory.
     pub fn new(root: &'a Path, release: &'a Release) -> anyhow::Result<Stage<'a>> {
         let stage = Stage { dir: tempfile::tempdir()?, root, release };
         mode(stage.path(), 0o755)?;
         Ok(stage)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -55,7 +55,7 @@ impl<'a> Stage<'a> {
         mode(&path, bits)
     }
 
-    /// A file of the tree.
+    /// Copies a file of the tree.
     pub fn read(&self, from: &str) -> anyhow::Result<Vec<u8>> {
         let source = self.root.join(from);
         std::fs::read(&source).with_context(|| source.display().to_string())
@@ -81,7 +81,7 @@ impl<'a> Stage<'a> {
         mode(&path, PROGRAM)
     }
 
-    /// The manual: a page a command, compressed, below `dir`.
+    /// The manual: one page per command, compressed, below `dir`.
     pub fn manual(&self, dir: &str) -> anyhow::Result<()> {
         let pages = tempfile::tempdir()?;
         let to = pages.path().to_str().context("a UTF-8 path")?;
@@ -98,7 +98,7 @@ impl<'a> Stage<'a> {
         self.write(to, self.release.ask(&["completions", shell])?, DATA)
     }
 
-    /// The parts that the program is made of, as CycloneDX.
+    /// The program's parts, as CycloneDX.
     pub fn sbom(&self) -> anyhow::Result<String> {
         sbom::document(self.root, self.release.epoch)
     }

@@ -1,5 +1,5 @@
-//! The tarball: program, manual, completions, systemd unit, list of parts. Names in order, no owner, one time: the same
-//! bytes from the same commit.
+//! The tarball: program, manual, completions, systemd unit, software bill of materials. Sorted
+//! names, no owner, one timestamp: reproducible for each commit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use super::release::{Effort, Release, run};
 use super::stage::{DATA, PROGRAM, Stage};
 
-/// What the tarball needs of a system, below its name in `README`.
+/// The system requirements, below the name in `README`.
 fn readme(release: &Release) -> String {
     let (major, minor) = release.glibc;
     let linked = release.libraries.join(" ");
@@ -31,7 +31,7 @@ fn readme(release: &Release) -> String {
     )
 }
 
-/// Writes the tarball into `out` and answers its path.
+/// Writes the tarball into `out` and returns its path.
 pub fn build(root: &Path, release: &Release, out: &Path, effort: Effort) -> anyhow::Result<PathBuf> {
     let libc = if release.libraries.is_empty() { "musl" } else { "gnu" };
     let name = format!("corridor-{}-{}-linux-{libc}", release.version, std::env::consts::ARCH);

@@ -1,5 +1,6 @@
-//! The packaged program as its unit runs it: another user without any privilege, the package's configuration, a directory
-//! of secrets, and a service manager that listens. It must become ready, answer, and end in order when it is told to.
+//! Runs the packaged program as its unit does: another user without privileges, the package's
+//! configuration, a directory of secrets, and a service manager that listens. It must become ready,
+//! answer requests, and stop in order on request.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::net::UnixDatagram;
@@ -12,12 +13,12 @@ use serde_json::Value;
 
 use super::release::run as tool;
 
-/// Everybody's nobody: stands for the package's user.
+/// The unprivileged user `nobody`, in place of the package's user.
 const NOBODY: u32 = 65_534;
-/// How long the service may take to be ready, and then to end, in seconds.
+/// Timeout for the service to become ready, and to stop, in seconds.
 const AT_MOST_S: u64 = 60;
 
-/// Directories of an installation in a temporary place.
+/// The directories of an installation, in a temporary place.
 struct Installation {
     program: PathBuf,
     config: PathBuf,
@@ -26,7 +27,7 @@ struct Installation {
     as_root: bool,
 }
 
-/// Starts, asks and ends it; answers what was seen.
+/// Starts, queries and stops it; returns a summary.
 pub fn run(installed: &Path) -> anyhow::Result<String> {
     let installation = Installation::prepare(installed)?;
     let manager = installation.state.join("notify");
@@ -48,12 +49,12 @@ pub fn run(installed: &Path) -> anyhow::Result<String> {
     let healthy = tool(&mut installation.command(&["healthcheck", "--url", &url]))?;
     ensure!(healthy.trim() == "ready", "healthcheck: {healthy}");
     let key = installation.state.join("keys/kek");
-    ensure!(!key.exists(), "the key of the secrets' directory was not taken: {} was made", key.display());
+    ensure!(!key.exists(), "the key in the directory of secrets was not used: {} was created", key.display());
     tool(Command::new("kill").args(["-TERM", &service.0.id().to_string()]))?;
     hear(&heard, "STOPPING=1").with_context(|| said(&log))?;
     let ended = service.0.wait()?;
     ensure!(ended.success(), "the service ended with {ended}: {}", said(&log));
-    let user = if installation.as_root { "user nobody, no capabilities, no new privileges" } else { "this user" };
+    let user = if installation.as_root { "unprivileged user, no capabilities, no new privileges" } else { "this user" };
     Ok(format!("{}; ready, watched, healthy, ended in order ({user})", migrated.trim()))
 }
 
@@ -72,7 +73,8 @@ impl Installation {
         std::fs::write(&key, "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=\n")?;
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o640))?;
         if made.as_root {
-            // As at installation: the group reads, the state is the user's; nobody else sees into the place.
+            // As after installation: the group may read, the user owns the state, and others have
+            // no access.
             for path in [&made.config, &made.secrets, &key] {
                 chown(path, None, Some(NOBODY))?;
             }
@@ -82,7 +84,7 @@ impl Installation {
         Ok(made)
     }
 
-    /// A command of the program as the unit would run it, ended by force where it hangs.
+    /// A command of the program as the unit would run it, killed if it hangs.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("timeout");
         command.args(["--kill-after=5", &(2 * AT_MOST_S).to_string()]);
@@ -99,20 +101,20 @@ impl Installation {
     }
 }
 
-/// Reads what the service manager is told until it is `news`.
+/// Reads notifications until `news` arrives.
 fn hear(heard: &UnixDatagram, news: &str) -> anyhow::Result<()> {
     let mut buffer = [0; 1024];
-    // The watchdog's beats may come before anything else.
+    // The watchdog's notifications may come first.
     for _ in 0..10 * AT_MOST_S {
-        let length = heard.recv(&mut buffer).with_context(|| format!("{news} was not heard"))?;
+        let length = heard.recv(&mut buffer).with_context(|| format!("{news} was not received"))?;
         if String::from_utf8_lossy(&buffer[..length]).lines().any(|line| line == news) {
             return Ok(());
         }
     }
-    bail!("{news} was not heard")
+    bail!("{news} was not received")
 }
 
-/// The log of the service, for whoever looks for a failure.
+/// The service's log, for diagnosis of a failure.
 fn said(log: &Path) -> String {
     std::fs::read_to_string(log).unwrap_or_else(|error| format!("{}: {error}", log.display()))
 }
@@ -123,12 +125,12 @@ fn address(log: &str) -> anyhow::Result<String> {
     addresses.next().with_context(|| format!("no address in the log: {log}"))
 }
 
-/// A process that does not outlive the check.
+/// A process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It has ended by itself where everything went well.
+        // It has already exited if everything went well.
         drop(self.0.kill());
     }
 }
@@ -138,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_stands_in_the_log() {
+    fn the_address_is_read_from_the_log() {
         let log = "not JSON\n{\"message\":\"a\"}\n{\"message\":\"serving\",\"address\":\"127.0.0.1:1234\"}\n";
         assert_eq!(address(log).expect("there"), "127.0.0.1:1234");
         assert!(address("").is_err());
     }
 
     #[test]
-    fn news_are_told_from_one_another() {
+    fn notifications_are_distinguished() {
         let (heard, told) = UnixDatagram::pair().expect("sockets");
         heard.set_read_timeout(Some(Duration::from_millis(1))).expect("set");
         told.send(b"WATCHDOG=1").expect("sent");

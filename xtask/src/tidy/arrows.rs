@@ -1,17 +1,17 @@
-//! Rule `arrows`: who may import whom, read from the manifests. A room that is not in the table is a finding, so a new
-//! crate cannot come without a decision about its place.
+//! Rule `arrows`: the allowed imports between crates, checked in the manifests. A crate that is not
+//! in the table is a finding, so that a new one requires a decision about its place.
 
 use super::Finding;
 use super::manifest::{Manifest, Purpose};
 use super::tree::Tree;
 
 const RULE: &str = "arrows";
-/// Test support: any room but `domain` may use it in its own tests.
+/// Test support: any crate but `domain` may use it in its own tests.
 const TEST_SUPPORT: [&str; 2] = ["testkit", "devchain"];
-/// The packages whose tests see several rooms from the outside: those may import any.
+/// Packages whose tests use several crates from the outside: these may import any.
 const TESTS_EVERYTHING: [&str; 2] = ["server", "suites"];
 
-/// Package → the packages of ours that it may import.
+/// Package → the workspace packages that it may import.
 const ALLOWED: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("store", &["domain"]),
@@ -55,7 +55,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "testkit",
         ],
     ),
-    // The binary; its tests see all rooms from the outside.
+    // The binary; its tests use all crates from the outside.
     ("server", &["cli"]),
     // Development only; nothing imports it.
     ("simulator", &["domain", "store", "engine", "testkit", "devchain"]),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_room_is_a_finding() {
+    fn an_unknown_crate_is_a_finding() {
         let tree = Tree::of(&[("crates/new/Cargo.toml", "[package]\nname = \"new\"\n")]);
         assert_eq!(check(&tree).len(), 1);
     }

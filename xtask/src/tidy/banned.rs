@@ -1,6 +1,6 @@
-//! Rule `banned`: calls that have a better replacement here, depending on the place.
+//! Rule `banned`: calls with a better replacement, depending on the place.
 //!
-//! Those that are wrong everywhere are in `clippy.toml` as well, which sees through imports.
+//! Calls that are wrong everywhere are in `clippy.toml` as well, which resolves imports.
 
 use super::Finding;
 use super::rust_source::RustSource;
@@ -9,7 +9,7 @@ use super::tree::Tree;
 const RULE: &str = "banned";
 
 struct Ban {
-    /// As written; the character before it must not belong to a longer name.
+    /// As written; the preceding character must not belong to a longer name.
     call: &'static str,
     instead: &'static str,
     /// Where it is banned.
@@ -61,7 +61,8 @@ fn check_file(source: &RustSource) -> Vec<Finding> {
     findings
 }
 
-/// Whether the code has `call`: not the end of a longer name, a method or the definition of something of that name.
+/// Whether the code contains `call`: not the end of a longer name, a method or a definition of that
+/// name.
 fn calls(code: &str, call: &str) -> bool {
     let begins_name = call.starts_with(char::is_alphabetic);
     code.match_indices(call).any(|(at, _)| {
@@ -83,7 +84,7 @@ fn outside_tests(source: &RustSource, line: usize) -> bool {
     !source.is_test_line(line)
 }
 
-/// The rooms that may read a clock, and HTTP's server loop, which times connections.
+/// The crates that may read a clock, and HTTP's server loop, which times connections.
 fn away_from_clocks(source: &RustSource, line: usize) -> bool {
     let has_clock = matches!(
         source.room(),

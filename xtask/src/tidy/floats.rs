@@ -1,5 +1,5 @@
-//! Rule `floats`: no binary floating point outside tests. Where one is right (a percentile, a metrics gauge) the path
-//! is in `ratchets.toml` with its reason; money is never there.
+//! Rule `floats`: no binary floating point outside tests. Legitimate uses (a percentile, a metrics
+//! gauge) are in `ratchets.toml` with their reasons; never for money.
 
 use super::Finding;
 use super::rust_source::words;

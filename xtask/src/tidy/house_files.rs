@@ -1,4 +1,5 @@
-//! Rule `house-files`: the files that every reader looks for are there, and what is generated is kept with them.
+//! Rule `house-files`: the files that every reader expects exist, and generated ones are kept with
+//! them.
 
 use super::Finding;
 use super::tree::Tree;

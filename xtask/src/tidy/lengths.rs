@@ -1,5 +1,5 @@
-//! Rules `file-length` and `function-length`: the ratchets of the style guide. Test code is counted apart and has no
-//! limit: a table of cases is long for a good reason.
+//! Rules `file-length` and `function-length`: the limits of the style guide. Test code is counted
+//! separately and has no limit: a table of cases is long for a good reason.
 
 use super::Finding;
 use super::rust_source::{Function, RustSource};
@@ -11,7 +11,7 @@ const FILE_MEDIAN_MAX_LINES: usize = 150;
 const FILE_P95_MAX_LINES: usize = 500;
 const FUNCTION_P95_MAX_LINES: usize = 60;
 const FUNCTION_MAX_LINES: usize = 100;
-/// Where a finding about all files together is reported.
+/// The path of findings about all files together.
 const ALL: &str = "crates";
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -20,7 +20,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// One line about how long files and functions are now.
+/// One line about the current lengths of files and functions.
 pub fn summary(tree: &Tree) -> String {
     let files: Vec<usize> = files(tree).iter().map(|(_, lines)| *lines).collect();
     let functions: Vec<usize> = functions(tree).iter().map(|(_, function)| function.lines()).collect();
@@ -52,8 +52,7 @@ fn check_files(tree: &Tree) -> Vec<Finding> {
     }
     if p95 > FILE_P95_MAX_LINES {
         for (source, lines) in files.iter().filter(|(_, lines)| *lines > FILE_P95_MAX_LINES) {
-            let message =
-                format!("{lines} lines; split it where the thought splits (p95 is {p95}, over {FILE_P95_MAX_LINES})");
+            let message = format!("{lines} lines; split it by topic (p95 is {p95}, over {FILE_P95_MAX_LINES})");
             findings.push(weighed(&source.path, 0, FILE_RULE, message, *lines));
         }
     }
@@ -80,7 +79,7 @@ fn weighed(path: &str, line: usize, rule: &'static str, message: String, weight:
     Finding { weight, ..Finding::new(path, line, rule, message) }
 }
 
-/// Files that are not test code alone, with the lines that are not.
+/// Files with code besides tests, with the number of those lines.
 fn files(tree: &Tree) -> Vec<(&RustSource, usize)> {
     tree.rust().iter().map(|source| (source, source.own_lines())).filter(|(_, lines)| *lines > 0).collect()
 }
@@ -90,7 +89,7 @@ fn functions(tree: &Tree) -> Vec<(&RustSource, &Function)> {
     all.filter(|(source, function)| !source.is_test_line(function.first)).collect()
 }
 
-/// The smallest value that `percent` of all values do not exceed; 0 for none.
+/// The smallest value that is not exceeded by `percent` of all values; 0 for none.
 fn percentile(values: &[usize], percent: usize) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_a_value_that_is_there() {
+    fn a_percentile_is_one_of_the_values() {
         for (values, percent, expected) in [
             (vec![], 50, 0),
             (vec![7], 95, 7),

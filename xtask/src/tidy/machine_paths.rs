@@ -1,4 +1,4 @@
-//! Rule `machine-paths`: no path of the machine that something was written on.
+//! Rule `machine-paths`: no absolute path of a developer's machine.
 
 use super::Finding;
 use super::tree::Tree;

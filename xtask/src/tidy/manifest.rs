@@ -1,8 +1,8 @@
-//! A crate's manifest as the rules see it: its name and what it depends on, in every section and for every target.
+//! A crate's manifest: its name and its dependencies, in every section and for every target.
 
 use toml::{Table, Value};
 
-/// What a dependency is for.
+/// The kind of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Normal,
@@ -18,7 +18,7 @@ const SECTIONS: [(&str, Purpose); 3] =
 pub struct Dependency {
     pub name: String,
     pub purpose: Purpose,
-    /// Whether it says `workspace = true`.
+    /// Whether it has `workspace = true`.
     pub from_workspace: bool,
     pub line: usize,
 }
@@ -31,7 +31,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// `None` when the text is no manifest of a package; cargo itself says why before any rule runs.
+    /// `None` if the text is not a package manifest; cargo itself reports the error before any rule
+    /// runs.
     pub fn parse(text: &str) -> Option<Manifest> {
         let table: Table = toml::from_str(text).ok()?;
         let name = table.get("package")?.get("name")?.as_str()?.to_owned();
@@ -57,7 +58,7 @@ fn dependencies_in(table: &Table, text: &str) -> Vec<Dependency> {
     found
 }
 
-/// The first line that begins with the key, or names it in a table header.
+/// The first line that starts with the key, or contains it in a table header.
 fn line_of(text: &str, key: &str) -> usize {
     let begins = |line: &str| {
         let rest = line.trim_start().strip_prefix(key);

@@ -1,13 +1,14 @@
 //! The house rules as tests. One module per rule; each rule is a pure function from the tree to its findings.
 //!
-//! A rule names what is wrong, where, and what to do instead. What has to stay although a rule speaks against it is
-//! written down in `ratchets.toml` with its reason (see [`ratchets`]): nothing is skipped silently.
+//! A finding names the problem, the place and the fix. Exceptions are in `ratchets.toml` with their
+//! reasons (see [`ratchets`]): nothing is skipped silently.
 
 mod arrows;
 mod banned;
 mod coverage;
 mod floats;
 mod house_files;
+mod language;
 mod lengths;
 mod machine_paths;
 mod manifest;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use ratchets::Ratchets;
 use tree::Tree;
 
-/// One thing that a rule speaks against.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// Path from the root, with `/`.
@@ -38,7 +39,7 @@ pub struct Finding {
     line: usize,
     rule: &'static str,
     message: String,
-    /// What it counts against an exception's budget: 1, or lines for the length rules.
+    /// Its share of an exception's budget: 1, or lines for the length rules.
     weight: usize,
 }
 
@@ -56,7 +57,7 @@ impl fmt::Display for Finding {
 
 /// Every rule, in the order of the report.
 fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
-    let rules: [fn(&Tree) -> Vec<Finding>; 11] = [
+    let rules: [fn(&Tree) -> Vec<Finding>; 12] = [
         arrows::check,
         workspace_deps::check,
         module_docs::check,
@@ -67,6 +68,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
         sql_home::check,
         machine_paths::check,
         house_files::check,
+        language::check,
         coverage::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
@@ -74,7 +76,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
     ratchets.apply(findings)
 }
 
-/// Checks the tree at `root` and prints what it found.
+/// Checks the tree at `root` and prints the findings.
 pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     let tree = Tree::read(root)?;
     let ratchets = Ratchets::parse(tree.text(ratchets::FILE).unwrap_or_default())?;

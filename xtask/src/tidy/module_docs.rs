@@ -1,4 +1,4 @@
-//! Rule `module-docs`: every Rust file begins by saying what it is for.
+//! Rule `module-docs`: every Rust file starts with a description of its purpose.
 
 use super::Finding;
 use super::tree::Tree;
@@ -12,7 +12,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 
 const MESSAGE: &str = "begin with `//!`: what the module is for and what it never does";
 
-/// The first line is a doc line with words on it.
+/// The first line is a doc comment with text.
 fn begins_with_docs(lines: &[String]) -> bool {
     lines.first().and_then(|line| line.strip_prefix("//!")).is_some_and(|text| text.split_whitespace().count() >= 2)
 }
@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn only_a_sentence_on_the_first_line_counts() {
         for (text, expected) in [
-            ("//! Says what it is for.\n", 0),
+            ("//! Describes its purpose.\n", 0),
             ("//!\n//! Late.\n", 1),
             ("//! placeholder\n", 1),
             ("// A comment.\n", 1),

@@ -1,4 +1,4 @@
-//! Rule `open-ends`: a mark for later names the decision record that says why it is later.
+//! Rule `open-ends`: a mark for unfinished work names the decision record that explains it.
 
 use super::Finding;
 use super::rust_source::words;
@@ -9,7 +9,7 @@ const RULE: &str = "open-ends";
 const MARKS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 /// Only with its colon: three of these letters are also the branch code of a head office in a BIC.
 const MARK_WITH_COLON: &str = concat!("XX", "X:");
-/// Files that are code, besides Rust; prose may speak about the marks.
+/// Code files besides Rust; prose may mention the marks.
 const CODE_ENDINGS: [&str; 12] =
     [".sql", ".toml", ".sh", ".js", ".mjs", ".css", ".html", ".sol", ".yml", ".yaml", ".py", ".ftl"];
 
@@ -32,7 +32,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_line(path: &str, line: usize, text: &str) -> Option<Finding> {
     let marked = words(text).any(|word| MARKS.contains(&word)) || text.contains(MARK_WITH_COLON);
-    let message = "do it now, or name the record (ADR-0012) that says why not";
+    let message = "do it now, or name the record (ADR-0012) that explains why not";
     (marked && !names_record(text)).then(|| Finding::new(path, line, RULE, message))
 }
 

@@ -8,7 +8,7 @@ use super::tree::Tree;
 const RULE: &str = "portable-sql";
 const STORE: &str = "crates/store/";
 
-/// Words in a row → what to do instead. `*` stands for one word of any kind.
+/// Consecutive words → the replacement. `*` matches any one word.
 const NOT_PORTABLE: [(&[&str], &str); 28] = [
     (&["SERIAL"], OWN_IDS),
     (&["BIGSERIAL"], OWN_IDS),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engines_do_not_share_is_found() {
+    fn unportable_sql_is_found() {
         for sql in [
             "create table a (id bigserial)",
             "CREATE TABLE a (id BIGINT GENERATED ALWAYS AS IDENTITY)",
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_share_is_not() {
+    fn portable_sql_is_accepted() {
         for sql in [
             "INSERT INTO a SELECT * FROM UNNEST($1::text[], $2::bigint[]) ON CONFLICT DO NOTHING",
             "CREATE TABLE a (id TEXT PRIMARY KEY); INSERT INTO a SELECT UNNEST($1::text[])",

@@ -1,18 +1,18 @@
-//! `ratchets.toml`: what stays although a rule speaks against it, each with its reason.
+//! `ratchets.toml`: exceptions from the rules, each with its reason.
 //!
 //! `[[allow]]` is lasting: the rule does not apply under that path. `[[exception]]` is temporary and may only shrink:
-//! its budget must be exactly what the rule finds in that file (findings, or lines for the length rules). More is
-//! reported; less is reported too, so that the budget is lowered. An entry that matches nothing must go.
+//! its budget must equal what the rule finds under that path (findings, or lines for the length rules). More is
+//! reported; less is reported too, so that the budget is lowered. An entry without findings has to be removed.
 
 use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 
 use super::Finding;
 
-/// Where the entries are, from the root.
+/// Path of the file, from the root.
 pub const FILE: &str = "ratchets.toml";
 const RULE: &str = "ratchets";
-/// A reason shorter than this says nothing.
+/// A shorter reason explains nothing.
 const REASON_MIN_CHARS: usize = 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -35,6 +35,7 @@ struct Allow {
 #[serde(deny_unknown_fields)]
 struct Exception {
     rule: String,
+    /// A file, or a directory with its trailing `/`.
     path: String,
     budget: usize,
     reason: String,
@@ -42,15 +43,18 @@ struct Exception {
 
 impl Allow {
     fn covers(&self, finding: &Finding) -> bool {
-        let same_path = finding.path == self.path || (self.path.ends_with('/') && finding.path.starts_with(&self.path));
-        finding.rule == self.rule && same_path
+        finding.rule == self.rule && contains(&self.path, &finding.path)
     }
 }
 
 impl Exception {
     fn covers(&self, finding: &Finding) -> bool {
-        finding.rule == self.rule && finding.path == self.path
+        finding.rule == self.rule && contains(&self.path, &finding.path)
     }
+}
+
+fn contains(entry: &str, path: &str) -> bool {
+    path == entry || (entry.ends_with('/') && path.starts_with(entry))
 }
 
 impl Ratchets {
@@ -63,7 +67,7 @@ impl Ratchets {
         Ok(ratchets)
     }
 
-    /// Takes out what is covered; adds a finding for every entry that covers nothing or too much.
+    /// Removes covered findings; adds a finding for every entry that covers nothing or too much.
     pub fn apply(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
         let mut own = Vec::new();
         for entry in &self.allow {
@@ -148,6 +152,16 @@ reason = "goes when the parser is split"
                 "ratchets: unwrap for crates/a/src/lib.rs covers nothing: remove it",
             ]
         );
+    }
+
+    #[test]
+    fn a_directory_has_one_budget_for_all_its_files() {
+        let text = TEXT.replace("crates/a/src/lib.rs", "crates/a/");
+        let findings = ["crates/a/src/lib.rs", "crates/a/tests/it.rs", "crates/ab/src/lib.rs"]
+            .map(|path| Finding::new(path, 1, "unwrap", "found"));
+        let left = Ratchets::parse(&text).unwrap().apply(findings.to_vec());
+        let found: Vec<&str> = left.iter().map(|finding| finding.path.as_str()).collect();
+        assert_eq!(found, ["crates/ab/src/lib.rs", FILE], "the second is the allowance that covers nothing");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Splits Rust text into code, comments and string literals: enough for line-based rules, no parser.
+//! Splits Rust text into code, comments and string literals: enough for line-based rules, not a
+//! parser.
 
 /// A comment or a string literal, with the line it starts on (from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,16 +8,17 @@ pub struct Piece {
     pub text: String,
 }
 
-/// What a file consists of.
+/// The parts of a file.
 #[derive(Debug, Default)]
 pub struct Lexed {
-    /// The text with comments and the inside of literals blanked out: same lines, same columns (in characters).
+    /// The text with comments and the inside of literals blanked out: same lines, same columns (in
+    /// characters).
     pub code: String,
     pub comments: Vec<Piece>,
     pub strings: Vec<Piece>,
 }
 
-/// Never fails: text that is no Rust gives some split, and the compiler says the rest.
+/// Never fails: invalid Rust is split somehow, and the compiler reports the error.
 pub fn lex(text: &str) -> Lexed {
     let mut lexer = Lexer { chars: text.chars().collect(), at: 0, line: 1, out: Lexed::default() };
     while lexer.at < lexer.chars.len() {
@@ -48,7 +50,7 @@ impl Lexer {
         }
     }
 
-    /// Takes one character over as code.
+    /// Keeps one character as code.
     fn keep(&mut self) {
         let c = self.peek(0);
         self.line += usize::from(c == '\n');

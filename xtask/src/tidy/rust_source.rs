@@ -1,9 +1,10 @@
-//! One Rust file, prepared for the rules: code apart from comments and literals, test code apart from the rest,
-//! functions with their extent.
+//! One Rust file, prepared for the rules: code separated from comments and literals, test code from
+//! the rest, functions with their extent.
 
 use super::rust_lexer::{self, Piece};
 
-/// Files and directories of these names hold test code only. `conformance` is the stores' suite.
+/// Files and directories with these names contain test code only. `conformance` is the stores'
+/// suite.
 const TEST_DIRS: [&str; 3] = ["tests", "benches", "conformance"];
 
 /// A function's name and the lines from `fn` to its closing brace.
@@ -29,7 +30,7 @@ pub struct RustSource {
     pub code: Vec<String>,
     pub comments: Vec<Piece>,
     pub strings: Vec<Piece>,
-    /// The text's lines as they are.
+    /// The text's unchanged lines.
     pub lines: Vec<String>,
     pub functions: Vec<Function>,
     is_test: Vec<bool>,
@@ -55,7 +56,7 @@ impl RustSource {
         source
     }
 
-    /// `crates/domain` → `domain`, `xtask` → `xtask`: the room that the file is in.
+    /// `crates/domain` → `domain`, `xtask` → `xtask`: the crate that contains the file.
     pub fn room(&self) -> &str {
         let path = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         path.split('/').next().unwrap_or_default()
@@ -65,7 +66,7 @@ impl RustSource {
         line.checked_sub(1).and_then(|index| self.is_test.get(index)).copied().unwrap_or(false)
     }
 
-    /// Lines that are no test code.
+    /// Number of lines outside test code.
     pub fn own_lines(&self) -> usize {
         self.is_test.iter().filter(|test| !**test).count()
     }
@@ -124,7 +125,7 @@ fn is_test_attribute(attribute: &str) -> bool {
         || compact.starts_with("#[tokio::test")
 }
 
-/// `mod name;` behind any visibility and attributes.
+/// `mod name;` after any visibility and attributes.
 fn declared_module(item: &str) -> Option<String> {
     let declaration = item.trim_end().strip_suffix(';')?;
     let name = declaration.rsplit_once("mod ")?.1.trim();
@@ -162,7 +163,7 @@ fn matching(code: &[char], open: usize) -> Option<usize> {
     None
 }
 
-/// The last character of the item that begins at `from`: its `;`, or the brace that closes its body.
+/// The last character of the item that starts at `from`: its `;`, or the closing brace of its body.
 fn end_of_item(code: &[char], from: usize) -> usize {
     let mut at = from;
     while at < code.len() {
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_tell_test_files() {
+    fn test_files_are_recognised_by_path() {
         for (path, is_test) in [
             ("crates/a/tests/it/main.rs", true),
             ("crates/a/src/x/tests.rs", true),
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_in_a_room() {
+    fn a_file_belongs_to_a_crate() {
         assert_eq!(RustSource::new("crates/http/src/lib.rs", "").room(), "http");
         assert_eq!(RustSource::new("xtask/src/main.rs", "").room(), "xtask");
     }

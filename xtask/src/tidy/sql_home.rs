@@ -1,16 +1,16 @@
-//! Rule `sql-home`: SQL is written in `store` and nowhere else, tests included.
+//! Rule `sql-home`: SQL is in `store` only, in tests too.
 
 use super::Finding;
 use super::sql_text::is_sql;
 use super::tree::Tree;
 
 const RULE: &str = "sql-home";
-/// The rules themselves speak about SQL.
+/// The rules themselves mention SQL.
 const NOT_SEARCHED: &str = "xtask/src/tidy/";
 const HOME: &str = "crates/store/";
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let message = "SQL belongs into crates/store: add a function there";
+    let message = "SQL belongs in crates/store: add a function there";
     let mut findings = Vec::new();
     for source in
         tree.rust().iter().filter(|source| !source.path.starts_with(HOME) && !source.path.starts_with(NOT_SEARCHED))

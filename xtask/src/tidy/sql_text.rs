@@ -1,4 +1,4 @@
-//! Recognises SQL and takes it apart into words: enough for rules, no parser.
+//! Recognises SQL and splits it into words: enough for rules, not a parser.
 
 /// First word of a statement → what else must follow for the text to be SQL; empty: the word is enough.
 const STATEMENTS: [(&str, &[&str]); 13] = [
@@ -17,7 +17,8 @@ const STATEMENTS: [(&str, &[&str]); 13] = [
     ("TRUNCATE", &["TABLE"]),
 ];
 
-/// Whether a string literal is SQL. Keywords in capitals, as this project writes them; prose is not taken for SQL.
+/// Whether a string literal is SQL. Keywords are upper-case, as in this project's SQL, so prose
+/// does not match.
 pub fn is_sql(text: &str) -> bool {
     let words = split(text);
     let Some(first) = words.first() else { return false };
@@ -27,7 +28,8 @@ pub fn is_sql(text: &str) -> bool {
     })
 }
 
-/// Words and single signs of SQL, in capitals where the caller asks; comments and quoted text left out.
+/// Words and single symbols of SQL, upper-cased if `fold_case`; comments and quoted text are
+/// omitted.
 fn split_with(text: &str, fold_case: bool) -> Vec<(usize, String)> {
     let mut words = Vec::new();
     let (mut line, mut rest) = (1, text);
@@ -59,7 +61,7 @@ fn split(text: &str) -> Vec<String> {
     split_with(text, false).into_iter().map(|(_, word)| word).collect()
 }
 
-/// Words in capitals and single signs, each with its line (from 1).
+/// Upper-cased words and single symbols, each with its line (from 1).
 pub fn folded_words(text: &str) -> Vec<(usize, String)> {
     split_with(text, true)
 }

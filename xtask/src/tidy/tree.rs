@@ -1,5 +1,4 @@
-//! The project's files as the rules see them: what git tracks, and what it would track if it were added now.
-//! Reads files, changes none.
+//! The project's files for the rules: those that git tracks or would track. Read-only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +8,7 @@ use anyhow::{Context as _, ensure};
 
 use super::rust_source::RustSource;
 
-/// Without git (an unpacked archive) these directories are no part of the project.
+/// Without git (an unpacked archive) these directories are skipped.
 const NOT_OURS: [&str; 3] = [".git", "target", "node_modules"];
 
 /// All files by path from the root (`/` between the parts).
@@ -20,7 +19,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads the tree at `root`; files that are not UTF-8 text (images, fonts) are left out.
+    /// Reads the tree at `root`; files that are not UTF-8 text (images, fonts) are skipped.
     pub fn read(root: &Path) -> anyhow::Result<Tree> {
         let mut paths = Vec::new();
         if root.join(".git").exists() {

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_of_ones_own_is_a_finding() {
+    fn a_crates_own_version_is_a_finding() {
         let text = "[package]\nname = \"a\"\n[dependencies]\nb.workspace = true\nc = { workspace = true, features = [\"x\"] }\n\
                     d = \"1\"\ne = { path = \"../e\" }\n";
         let found =

@@ -1,16 +1,16 @@
-//! How calls are written as bytes and their answers read (Solidity's contract ABI), for the few functions that we use.
+//! Encodes calls and decodes their results (Solidity contract ABI) for the few functions in use.
 //!
-//! USDT's `transfer` answers nothing, and nothing of it is ever decoded: only the bools of getters are.
+//! USDT's `transfer` returns nothing, so its result is never decoded: only bools of getters are.
 
 use domain::chain::{Address, Movement, Word, vault};
 use domain::currency::StableCoin;
 
-/// The first four bytes of call data: which function, or which error.
+/// The first four bytes of call data: the selector of a function or an error.
 pub(super) type Selector = [u8; 4];
 
 const WORD_BYTES: usize = 32;
 
-// Our controller.
+// Corridor's controller.
 const RELEASE_BATCH: &str = "releaseBatch((bytes32,bytes32,address,address,uint256)[])";
 const DEBIT_BATCH: &str = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
 const RETURN_DEBIT: &str = "returnDebit(bytes32,bytes32)";
@@ -42,7 +42,7 @@ pub(super) fn topic(signature: &str) -> Word {
     vault::hash(&[signature.as_bytes()])
 }
 
-/// Arguments that are being written, each one word.
+/// Arguments under construction, one word each.
 #[derive(Default)]
 pub(super) struct Input(Vec<u8>);
 
@@ -73,7 +73,8 @@ impl Input {
         self.number(u128::from(flag))
     }
 
-    /// A text where its place in the arguments' tail is: its length, and itself in whole words.
+    /// A dynamic string in the tail of the arguments: its length, then its bytes padded to whole
+    /// words.
     pub(super) fn text(mut self, text: &str) -> Input {
         self = self.number(text.len() as u128);
         self.0.extend_from_slice(text.as_bytes());
@@ -90,7 +91,7 @@ impl Input {
             .number(u128::from(movement.amount))
     }
 
-    /// An array as the only argument: where it begins, how long it is, its items.
+    /// An array as the only argument: its offset, its length, its items.
     fn movements(self, movements: &[Movement]) -> Input {
         let head = self.number(WORD_BYTES as u128).number(movements.len() as u128);
         movements.iter().fold(head, Input::movement)
@@ -161,12 +162,12 @@ pub(super) fn is_operator(account: &Address) -> Vec<u8> {
     Input::call(HAS_ROLE).word(&operator_role()).address(account).finish()
 }
 
-/// The admin makes an account an operator.
+/// Call data that makes an account an operator.
 pub(super) fn grant_operator(account: &Address) -> Vec<u8> {
     Input::call(GRANT_ROLE).word(&operator_role()).address(account).finish()
 }
 
-/// The controller's `OPERATOR`.
+/// The controller's role `OPERATOR`.
 fn operator_role() -> Word {
     domain::chain::vault::hash(&[b"OPERATOR"])
 }
@@ -175,7 +176,7 @@ pub(super) fn paused() -> Vec<u8> {
     Input::call(PAUSED).finish()
 }
 
-/// An answer of exactly one word.
+/// Decodes a result of exactly one word.
 pub(super) fn one_word(answer: &[u8]) -> Option<[u8; WORD_BYTES]> {
     answer.try_into().ok()
 }
@@ -188,13 +189,13 @@ pub(super) fn flag(word: &[u8; WORD_BYTES]) -> Option<bool> {
     }
 }
 
-/// A word that is an address: its upper bytes are zero.
+/// Decodes a word as an address: its upper bytes must be zero.
 pub(super) fn address(word: &[u8; WORD_BYTES]) -> Option<Address> {
     let (zeros, rest) = word.split_first_chunk::<12>()?;
     (*zeros == [0; 12]).then_some(Address(rest.try_into().ok()?))
 }
 
-/// A word as a number, cut to [`u64::MAX`].
+/// Decodes a word as a number, capped at [`u64::MAX`].
 pub(super) fn capped(word: &[u8; WORD_BYTES]) -> u64 {
     let (upper, lower) = word.split_at(WORD_BYTES - 8);
     match lower.try_into() {
@@ -203,12 +204,12 @@ pub(super) fn capped(word: &[u8; WORD_BYTES]) -> u64 {
     }
 }
 
-/// The word at this place, counted in words.
+/// The word at this offset, counted in words.
 pub(super) fn word_at(data: &[u8], at: usize) -> Option<&[u8; WORD_BYTES]> {
     data.get(at * WORD_BYTES..)?.first_chunk()
 }
 
-/// An answer that is an array of `count` bools and nothing else.
+/// Decodes a result that is an array of `count` bools and nothing else.
 pub(super) fn flags(answer: &[u8], count: usize) -> Option<Vec<bool>> {
     let is_whole = answer.len() == (2 + count) * WORD_BYTES
         && capped(word_at(answer, 0)?) == WORD_BYTES as u64
@@ -219,7 +220,7 @@ pub(super) fn flags(answer: &[u8], count: usize) -> Option<Vec<bool>> {
     (0..count).map(|at| flag(word_at(answer, 2 + at)?)).collect()
 }
 
-/// A string or byte string that is the only argument.
+/// Decodes a string or byte string that is the only value.
 pub(super) fn only_bytes(data: &[u8]) -> Option<&[u8]> {
     if capped(word_at(data, 0)?) != WORD_BYTES as u64 {
         return None;

@@ -1,4 +1,4 @@
-//! Tests of what is written and read, against the interface that the compiler wrote.
+//! Tests of ABI encoding and decoding, against the interface that the compiler emitted.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn signatures(json: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn every_function_is_one_of_the_contracts() {
+fn every_function_is_in_the_contracts() {
     for (artifact, functions) in [
         (
             artifact::CONTROLLER,
@@ -52,9 +52,9 @@ fn selectors_are_the_well_known_ones() {
     assert_eq!(selector(PAUSED), [0x5c, 0x97, 0x5a, 0xbb]);
 }
 
-/// As `cast calldata` writes it.
+/// As produced by `cast calldata`.
 #[test]
-fn a_batch_is_written_as_the_abi_says() {
+fn a_batch_is_encoded_as_the_abi_requires() {
     let movement = |byte| Movement {
         intent: Word([byte; 32]),
         reference: Word([byte + 1; 32]),
@@ -105,7 +105,7 @@ fn bools_are_0_or_1_and_arrays_as_long_as_asked() {
     ] {
         assert_eq!(flags(wrong, 2), None);
     }
-    assert_eq!(one_word(&[]), None, "a token that answers nothing");
+    assert_eq!(one_word(&[]), None, "a token that returns nothing");
     assert_eq!(one_word(&word(1)).as_ref().and_then(flag), Some(true));
     assert_eq!(one_word(&[0xff; 32]).as_ref().and_then(flag), None);
 }
@@ -123,7 +123,7 @@ fn numbers_are_cut_and_addresses_are_whole() {
 }
 
 #[test]
-fn texts_lie_within_what_came() {
+fn texts_lie_within_the_input() {
     let mut data = [word(32), word(3)].concat();
     data.extend(b"abc");
     data.extend([0; 29]);
@@ -141,7 +141,7 @@ proptest! {
         prop_assert!(word_at(&bytes, count).is_none() || bytes.len() >= (count + 1) * WORD_BYTES);
     }
 
-    /// What is written is read back.
+    /// Decoding reverses encoding.
     #[test]
     fn numbers_texts_and_addresses_come_back(number: u64, bytes: [u8; 20], text in "[ -~]{0,80}") {
         let input = Input::default().number(u128::from(number)).address(&Address(bytes)).finish();

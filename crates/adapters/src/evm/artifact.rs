@@ -1,4 +1,5 @@
-//! The contracts' compiled code and interface, as `contracts/build.mjs` writes them. Read once, at the start.
+//! The contracts' compiled code and interface, as `contracts/build.mjs` writes them. Read once, at
+//! startup.
 
 use std::collections::HashMap;
 
@@ -12,19 +13,19 @@ pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vau
 pub(super) const SANDBOX_USDC: &str = include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
 pub(super) const SANDBOX_USDT: &str = include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
 
-/// Why an artifact is not one.
+/// Why an artifact is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("artifact: {0}")]
 pub struct ArtifactError(String);
 
-/// What is known of a contract before it is deployed.
+/// A contract's code and interface.
 #[derive(Deserialize)]
 pub(super) struct Artifact {
     abi: Vec<Entry>,
     bytecode: Hex<Vec<u8>>,
 }
 
-/// One entry of the interface.
+/// One entry of the ABI.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "type")]
@@ -48,7 +49,7 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
-    /// The type as signatures spell it: structs are lists of types.
+    /// The type as it appears in signatures: structs are tuples.
     fn canonical(&self) -> String {
         match self.kind.strip_prefix("tuple") {
             Some(array) => format!("({}){array}", list(&self.components)),
@@ -58,7 +59,7 @@ impl Parameter {
 }
 
 impl Entry {
-    /// `name(type,type)`, which selectors and topics are hashes of.
+    /// `name(type,type)`, the preimage of selectors and topics.
     pub(super) fn signature(&self) -> String {
         format!("{}({})", self.name, list(&self.inputs))
     }
@@ -69,18 +70,18 @@ fn list(parameters: &[Parameter]) -> String {
 }
 
 impl Artifact {
-    /// Reads what the build wrote.
+    /// Parses a build artifact.
     pub(super) fn parse(json: &str) -> Result<Artifact, ArtifactError> {
         let artifact: Artifact = serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))?;
         if artifact.bytecode.0.is_empty() { Err(ArtifactError("it has no bytecode".to_owned())) } else { Ok(artifact) }
     }
 
-    /// Creation code, followed by the constructor's arguments.
+    /// Creation code followed by the constructor's arguments.
     pub(super) fn creation_code(&self, arguments: &[u8]) -> Vec<u8> {
         [&self.bytecode.0, arguments].concat()
     }
 
-    /// The errors that it names.
+    /// The errors in its interface.
     pub(super) fn errors(&self) -> HashMap<Selector, Entry> {
         let errors = self.abi.iter().filter(|entry| entry.kind == "error");
         errors.map(|entry| (abi::selector(&entry.signature()), entry.clone())).collect()

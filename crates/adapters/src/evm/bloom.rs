@@ -1,5 +1,5 @@
-//! A header's `logsBloom` (Yellow Paper, 4.3.1): whether a block can have a log of a contract with a topic. It never proves
-//! that there is one; where it says no, there is none.
+//! A header's `logsBloom` (Yellow Paper, 4.3.1): whether a block may contain a log of a contract
+//! with a topic. A positive match proves nothing; a negative one rules the log out.
 
 use domain::chain::vault;
 
@@ -10,17 +10,18 @@ const BYTES: usize = 256;
 pub(super) struct Bloom(Box<[u8; BYTES]>);
 
 impl Bloom {
-    /// `None` = it is no bloom. One without a single bit of a block that has logs is none either, see [`Bloom::is_empty`].
+    /// `None` = not a bloom. An all-zero bloom of a block with logs is invalid too, see
+    /// [`Bloom::is_empty`].
     pub(super) fn read(bytes: &[u8]) -> Option<Bloom> {
         Some(Bloom(Box::new(bytes.try_into().ok()?)))
     }
 
-    /// Some chains fill none in.
+    /// True on chains that leave the bloom empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(|byte| *byte == 0)
     }
 
-    /// Whether a contract's address or a topic may be in the block.
+    /// Whether the block may contain a contract's address or a topic.
     pub(super) fn may_have(&self, bytes: &[u8]) -> bool {
         let hash = vault::hash(&[bytes]).0;
         [0, 2, 4].into_iter().all(|at| {
@@ -36,7 +37,7 @@ mod tests {
     use crate::evm::abi;
 
     #[test]
-    fn what_is_in_a_block_is_in_its_bloom() {
+    fn everything_in_a_block_is_in_its_bloom() {
         let mut bytes = [0; BYTES];
         let put = |bytes: &mut [u8; BYTES], what: &[u8]| {
             let hash = vault::hash(&[what]).0;

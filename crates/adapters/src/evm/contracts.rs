@@ -1,6 +1,6 @@
-//! Where tenants' controllers are, and what a transaction to them looks like. The address follows from the code, the
-//! tenant and its people (EIP-1014), so it is known before anything is deployed, and stays when keys are replaced only
-//! if it is configured as deployed.
+//! Addresses of tenants' controllers, and transactions to them. The address is derived from the
+//! code, the tenant and the owners (EIP-1014), so it is known before deployment. After a key
+//! replacement it stays the same only if it is configured as deployed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,48 +15,49 @@ use super::artifact::{self, Artifact, ArtifactError};
 use super::reverts::Reverts;
 use super::signers::{KeyError, LocalKey, TenantKeys, derive};
 
-/// Version of the code in `contracts/artifacts`: raised with every change of its bytes.
+/// Version of the code in `contracts/artifacts`: incremented with every change of the bytecode.
 pub const CONTROLLER_VERSION: u32 = 1;
 
-/// The deterministic deployer, at the same address on every chain: call data is a salt and creation code.
+/// The deterministic deployer, at the same address on every chain: its call data is a salt and
+/// creation code.
 pub const CREATE2_DEPLOYER: Address = Address([
     0x4e, 0x59, 0xb4, 0x48, 0x47, 0xb3, 0x79, 0x57, 0x85, 0x88, 0x92, 0x0c, 0xa7, 0x8f, 0xbf, 0x26, 0xc0, 0xb4, 0x95,
     0x6c,
 ]);
 
-/// What the keys of a sandbox's owners are derived with.
+/// Derivation label of a sandbox's owner keys.
 const OWNER: &[u8] = b"corridor.sandbox.owner";
 
-/// Who, beside the tenant's keys, has a say in its controller.
+/// The accounts, besides the tenant's keys, that control a tenant's contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owners {
     /// Grants roles, unpauses, replaces the treasury: the bank's Safe.
     pub admin: Address,
-    /// Where swept money goes.
+    /// The destination of sweeps.
     pub treasury: Address,
 }
 
-/// What is configured about a tenant's controller.
+/// Configuration of a tenant's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerSource {
-    /// It follows from the code, these and the tenant's present keys.
+    /// Derived from the code, the owners and the tenant's current keys.
     Computed(Owners),
-    /// It is there already: keys were replaced since, or its code is an older one.
+    /// Already deployed: the keys were replaced since, or the code is an older version.
     Deployed(Controller),
 }
 
-/// Why the controllers are not known.
+/// Why the controllers cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ContractsError {
-    /// The artifacts that were built in are broken.
+    /// The built-in artifacts are broken.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
-    /// The controllers of a sandbox have no owners.
+    /// The owner keys of a sandbox cannot be derived.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
-/// What a transaction calls.
+/// The target of a transaction.
 pub(super) struct Target {
     pub(super) to: Address,
     pub(super) data: Vec<u8>,
@@ -79,7 +80,7 @@ pub struct EvmContracts {
 }
 
 impl EvmContracts {
-    /// The controllers that are configured.
+    /// Controllers from the configuration.
     ///
     /// # Errors
     /// [`ContractsError::Artifact`]
@@ -90,7 +91,7 @@ impl EvmContracts {
         EvmContracts::with(keys, Sources::Configured(sources))
     }
 
-    /// A controller for every tenant there will ever be; their owners come out of the seed.
+    /// A controller for every tenant, including future ones; the owners are derived from the seed.
     ///
     /// # Errors
     /// [`ContractsError`]
@@ -100,7 +101,7 @@ impl EvmContracts {
         EvmContracts::with(keys, Sources::Sandbox(Owners { admin, treasury }))
     }
 
-    /// Who stands for the bank's Safe in a sandbox.
+    /// The account that replaces the bank's Safe in a sandbox.
     ///
     /// # Errors
     /// [`KeyError`]
@@ -123,13 +124,13 @@ impl EvmContracts {
         }
     }
 
-    /// Creation code of the tenant's controller, and the salt that it is deployed with.
+    /// Creation code of the tenant's controller, and its deployment salt.
     fn creation(&self, tenant: TenantId, owners: Owners) -> Result<(Word, Vec<u8>), SignFault> {
         let of = |role| self.keys.address(tenant, role);
         let people =
             [owners.admin, of(KeyRole::Operator)?, of(KeyRole::Compliance)?, of(KeyRole::Approver)?, owners.treasury];
         if people[1..4].contains(&owners.admin) {
-            // The constructor would refuse it.
+            // The constructor would revert.
             return Err(SignFault::Failed(format!("the admin of tenant {tenant} is one of its keys")));
         }
         let arguments = people.iter().fold(Input::default(), Input::address).finish();
@@ -137,7 +138,7 @@ impl EvmContracts {
         Ok((salt, self.controller.creation_code(&arguments)))
     }
 
-    /// What a transaction of the tenant's key `from` calls, and with what.
+    /// The target and call data of a transaction signed by the tenant's key `from`.
     pub(super) fn target(
         &self,
         tenant: TenantId,

@@ -1,4 +1,4 @@
-//! Tests of where controllers are and of what is called.
+//! Tests of controllers' addresses and of the calls to them.
 
 use domain::chain::{Movement, TxHash};
 use domain::currency::StableCoin;
@@ -6,8 +6,8 @@ use domain::currency::StableCoin;
 use super::super::signers::{DigestSigner, LocalKey};
 use super::*;
 
-/// Keccak-256 of the controller's creation code. Another one needs another [`CONTROLLER_VERSION`]: tenants keep the
-/// addresses that they have.
+/// Keccak-256 of the controller's creation code. A change of it requires a new
+/// [`CONTROLLER_VERSION`]: tenants keep their existing addresses.
 const CODE_OF_VERSION: (u32, &str) = (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f");
 
 fn tenant(number: u128) -> TenantId {
@@ -24,14 +24,14 @@ fn contracts(sources: &[(u128, ControllerSource)]) -> EvmContracts {
 }
 
 #[test]
-fn the_code_belongs_to_the_version() {
+fn a_code_change_requires_a_new_version() {
     let code = Artifact::parse(artifact::CONTROLLER).expect("artifact").creation_code(&[]);
     let hash = TxHash(vault::hash(&[&code]).0).to_string();
     assert_eq!((CONTROLLER_VERSION, hash.as_str()), CODE_OF_VERSION, "raise the version when the code changes");
 }
 
 #[test]
-fn a_controller_belongs_to_its_tenant_and_people() {
+fn a_controllers_address_depends_on_tenant_and_owners() {
     let computed = |admin, treasury| ControllerSource::Computed(owners(admin, treasury));
     let known = contracts(&[(1, computed(1, 2)), (2, computed(1, 2)), (3, computed(1, 3)), (4, computed(2, 2))]);
     let mut addresses: Vec<_> =
@@ -45,7 +45,7 @@ fn a_controller_belongs_to_its_tenant_and_people() {
 }
 
 #[test]
-fn a_controller_that_is_there_is_kept_and_not_deployed_again() {
+fn a_deployed_controller_is_kept_and_not_redeployed() {
     let there = Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
     let known = contracts(&[(1, ControllerSource::Deployed(there.clone()))]);
     assert_eq!(known.controller(tenant(1)), Ok(there.clone()));
@@ -54,7 +54,7 @@ fn a_controller_that_is_there_is_kept_and_not_deployed_again() {
 }
 
 #[test]
-fn what_would_be_refused_on_the_chain_is_refused_before() {
+fn calls_that_would_revert_are_rejected_before_signing() {
     let key = TenantKeys::sandbox("seed".into()).address(tenant(1), KeyRole::Approver).expect("key");
     let admin_is_approver = ControllerSource::Computed(Owners { admin: key, treasury: Address([1; 20]) });
     let known = contracts(&[(1, admin_is_approver), (2, ControllerSource::Computed(owners(1, 2)))]);
@@ -85,7 +85,7 @@ fn a_sandbox_has_a_controller_for_every_tenant() {
 }
 
 #[test]
-fn calls_go_where_they_belong() {
+fn calls_have_the_right_target() {
     let known = contracts(&[(1, ControllerSource::Computed(owners(1, 2)))]);
     let controller = known.controller(tenant(1)).expect("controller").address;
     let (from, token) = (Address([3; 20]), Address([4; 20]));

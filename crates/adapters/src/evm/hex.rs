@@ -1,4 +1,5 @@
-//! Hexadecimal as Ethereum's JSON-RPC writes it. Reading is strict about shape and size: what a node says is untrusted.
+//! Hexadecimal as in Ethereum's JSON-RPC. Parsing is strict about shape and size: a node's data is
+//! untrusted.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ pub(super) fn quantity(number: u128) -> String {
     format!("{number:#x}")
 }
 
-/// The bytes behind `0x`.
+/// The bytes after `0x`.
 pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     digits(text.strip_prefix("0x")?)
 }
@@ -27,17 +28,17 @@ pub(super) fn digits(text: &str) -> Option<Vec<u8>> {
     if text.starts_with("0x") { None } else { const_hex::decode(text).ok() }
 }
 
-/// A number behind `0x`. Leading zeros are forgiven: some nodes write them.
+/// A number after `0x`. Leading zeros are accepted: some nodes write them.
 fn number(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x")?;
-    // The standard library would take a sign.
+    // The standard library would accept a sign.
     let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     if plain { u128::from_str_radix(digits, 16).ok() } else { None }
 }
 
-/// What is written in hexadecimal in JSON.
+/// A type that is hexadecimal in JSON.
 pub(super) trait FromHex: Sized {
-    /// What a reader is told when the text is another one.
+    /// What the value is, for the error of a reader.
     const EXPECTED: &'static str;
     fn from_hex(text: &str) -> Option<Self>;
 }

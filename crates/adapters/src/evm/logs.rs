@@ -1,5 +1,6 @@
-//! Log entries: which concern us, what they say, and where they belong. A log of our coins or controllers that does not
-//! read as its event is a fault of the node; one of anybody else's is nobody's business.
+//! Log entries: which ones are relevant, what they mean, and their position. A log of a supported
+//! token or controller that does not decode as its event is a fault of the node; other contracts'
+//! logs are ignored.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ use super::abi;
 use super::rpc::RpcFault;
 use super::wire::Log;
 
-/// The events that we read.
+/// The events that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Transfer,
@@ -49,7 +50,7 @@ const SIGNATURES: [(Event, &str); 20] = [
     // both
     (Event::Pause, "Pause()"),
     (Event::Unpause, "Unpause()"),
-    // our controller
+    // Corridor's controller
     (Event::Released, "Released(bytes32,bytes32,address,address,address,uint256)"),
     (Event::Debited, "Debited(bytes32,bytes32,address,address,address,uint256)"),
     (Event::DebitReturned, "DebitReturned(bytes32,bytes32,address,address,uint256)"),
@@ -65,8 +66,8 @@ const SIGNATURES: [(Event, &str); 20] = [
 static TOPICS: LazyLock<HashMap<Word, Event>> =
     LazyLock::new(|| SIGNATURES.iter().map(|(event, signature)| (abi::topic(signature), *event)).collect());
 
-/// The first topics of everything that we read. Transfers are asked for of every contract: that counts them within
-/// their transaction, and shows what is paid in tokens that are not supported.
+/// The first topics of all events that are read. Transfers are requested for every contract: this
+/// counts them within their transaction, and shows payments in unsupported tokens.
 pub(super) fn topics() -> Vec<String> {
     SIGNATURES.iter().map(|(_, signature)| abi::topic(signature).to_string()).collect()
 }
@@ -91,7 +92,7 @@ pub(super) fn address_topic(account: &Address) -> String {
     word.to_string()
 }
 
-/// Whose logs are ours.
+/// The contracts whose logs are read.
 #[derive(Clone, Copy)]
 pub(super) struct Ours<'a> {
     pub(super) tokens: &'a [Token],
@@ -115,7 +116,7 @@ impl Ours<'_> {
         }
     }
 
-    /// What concerns us, in the order of the chain. `belongs` says whether a log is of what was asked for.
+    /// The relevant logs, in chain order. `belongs` states whether a log matches the request.
     pub(super) fn read(&self, mut logs: Vec<Log>, belongs: impl Fn(&Log) -> bool) -> Result<Vec<ChainLog>, RpcFault> {
         let malformed = |what: &str| Err(RpcFault::Malformed(what.to_owned()));
         logs.sort_by_key(|log| (log.block_number.0, log.log_index.0));
@@ -124,7 +125,7 @@ impl Ours<'_> {
         let mut before: Option<&Log> = None;
         for log in &logs {
             if log.removed || !belongs(log) {
-                return malformed("a log of another block than was asked for");
+                return malformed("a log of another block than requested");
             }
             if let Some(before) = before.filter(|before| before.block_number == log.block_number) {
                 if before.block_hash != log.block_hash || before.log_index == log.log_index {
@@ -153,7 +154,8 @@ impl Ours<'_> {
         Ok(found)
     }
 
-    /// Why intents of a batch failed, as `describe` words it: what their `IntentFailed` carries.
+    /// Failure reasons of a batch's intents, as `describe` words them: from their `IntentFailed`
+    /// events.
     pub(super) fn refusals(&self, logs: &[Log], describe: impl Fn(&[u8]) -> String) -> Vec<(Word, String)> {
         let failed = abi::topic("IntentFailed(bytes32,bytes)");
         let by_controller = logs.iter().filter(|log| self.controllers.contains(&log.address.0));
@@ -175,11 +177,12 @@ impl Ours<'_> {
             Author::Token => token_event(kind, log),
             Author::Controller => controller_event(kind, log),
         };
-        event.ok_or_else(|| RpcFault::Malformed(format!("a {kind:?} of {} that is none", log.address.0)))
+        event.ok_or_else(|| RpcFault::Malformed(format!("a {kind:?} of {} that does not decode", log.address.0)))
     }
 }
 
-/// `None` = it does not read as its event; `Some(None)` = an event of that name is none of a token's.
+/// `None` = it does not decode as its event; `Some(None)` = a token does not emit an event of that
+/// name.
 fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     Some(Some(match kind {
         Event::Transfer => {
@@ -199,7 +202,8 @@ fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     }))
 }
 
-/// `None` = it does not read as its event; `Some(None)` = an event of that name is none of a controller's.
+/// `None` = it does not decode as its event; `Some(None)` = a controller does not emit an event of
+/// that name.
 fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     Some(Some(match kind {
         Event::Released | Event::Debited | Event::DebitReturned | Event::RefundProposed | Event::Refunded => {
@@ -223,14 +227,15 @@ fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     }))
 }
 
-/// Payer, payee and value of an ERC-20 transfer. An ERC-721 one has the same topic and a topic more.
+/// Payer, payee and value of an ERC-20 transfer. An ERC-721 transfer shares the first topic and has
+/// one topic more.
 fn transfer(log: &Log) -> Option<(Address, Address, u64)> {
     let [_, from, to] = &log.topics[..] else { return None };
     let value = abi::capped(&abi::one_word(&log.data.0)?);
     Some((abi::address(&from.0.0)?, abi::address(&to.0.0)?, value))
 }
 
-/// The account of an event that has it as its first parameter: USDC indexes it, USDT does not.
+/// The account in the first parameter: USDC indexes it, USDT does not.
 fn account(log: &Log) -> Option<Address> {
     match log.topics.get(1) {
         Some(topic) => abi::address(&topic.0.0),

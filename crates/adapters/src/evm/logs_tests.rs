@@ -1,4 +1,4 @@
-//! Tests of which logs concern us and what they say.
+//! Tests of which logs are relevant and how they decode.
 
 use domain::currency::StableCoin;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn account(word: &str) -> Address {
 }
 
 #[test]
-fn every_event_is_one_of_the_contracts() {
+fn every_event_is_in_the_contracts() {
     let events = |json: &str| -> Vec<String> {
         let artifact = Artifact::parse(json).expect("artifact");
         artifact.entries("event").into_iter().map(artifact::Entry::signature).collect()
@@ -64,7 +64,7 @@ fn every_event_is_one_of_the_contracts() {
 }
 
 #[test]
-fn transfers_are_counted_within_their_transaction_whoever_logs_them() {
+fn transfers_are_counted_within_their_transaction_for_any_contract() {
     let transfer = topic("Transfer(address,address,uint256)");
     let approval = topic("Approval(address,address,uint256)");
     let erc20 = |index, tx, contract| log(index, tx, contract, &[&transfer, ALICE, BOB], FIVE);
@@ -169,9 +169,9 @@ fn events_are_read_as_their_contract_means_them() {
             read(&[log(0, 1, contract, &topics, data)]).expect("logs").into_iter().map(|log| log.event).collect()
         };
         assert_eq!(events(contract), [expected], "{signature}");
-        assert_eq!(events(STRANGER), [], "anybody can write {signature}");
+        assert_eq!(events(STRANGER), [], "any contract can emit {signature}");
         let other = if contract == CONTROLLER { USDC } else { CONTROLLER };
-        assert_eq!(events(other), [], "{signature} is none of {other}");
+        assert_eq!(events(other), [], "{other} does not emit {signature}");
     }
 }
 
@@ -183,7 +183,7 @@ fn values_beyond_64_bits_are_cut() {
 }
 
 #[test]
-fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
+fn garbled_logs_are_faults_for_known_contracts_and_ignored_for_others() {
     let transfer = topic("Transfer(address,address,uint256)");
     let blacklisted = topic("Blacklisted(address)");
     let released = topic("Released(bytes32,bytes32,address,address,address,uint256)");
@@ -211,7 +211,7 @@ fn what_is_garbled_is_a_fault_where_it_is_ours_and_nothing_where_it_is_not() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn inconsistent_logs_are_rejected() {
     let transfer = topic("Transfer(address,address,uint256)");
     let good = log(0, 1, USDC, &[&transfer, ALICE, BOB], FIVE);
     let with = |member: &str, value: Value| {

@@ -1,8 +1,8 @@
 //! EVM chains: the ports `Chain`, `ChainSigner` and `Contracts` over JSON-RPC.
 //!
-//! The bytes are written and read here, without a client library: every field of a transaction, every nonce and every
-//! retry is the engine's to decide. Nothing in here decides about money, keeps state that another process would need,
-//! or repeats a request.
+//! Bytes are encoded and decoded here, without a client library: every field of a transaction,
+//! every nonce and every retry is the engine's decision. This module makes no decision about money,
+//! keeps no state that another process would need, and repeats no request.
 
 mod abi;
 mod artifact;

@@ -1,4 +1,4 @@
-//! Why a call was reverted, in words: texts, panics, and the errors that our contracts name.
+//! Why a call reverted, as text: strings, panics, and the errors that Corridor's contracts define.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use super::rpc::clean;
 const ERROR: Selector = [0x08, 0xc3, 0x79, 0xa0];
 const PANIC: Selector = [0x4e, 0x48, 0x7b, 0x71];
 
-/// The errors that are known by name.
+/// The errors known by name.
 pub(super) struct Reverts(HashMap<Selector, Entry>);
 
 impl Reverts {
-    /// Those of the controller and of its vaults.
+    /// The errors of the controller and its vaults.
     pub(super) fn new() -> Result<Reverts, ArtifactError> {
         let mut known = Artifact::parse(artifact::VAULT)?.errors();
         known.extend(Artifact::parse(artifact::CONTROLLER)?.errors());
         Ok(Reverts(known))
     }
 
-    /// What `data` says.
+    /// The meaning of `data`.
     pub(super) fn describe(&self, data: &[u8]) -> String {
         let Some((selector, arguments)) = data.split_first_chunk::<4>() else {
             return "reverted without a reason".to_owned();
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_in_words() {
+    fn reasons_are_rendered_as_text() {
         let reverts = Reverts::new().expect("artifacts");
         let account = Address([0x11; 20]);
         let mut text = Input::call("Error(string)").number(32).number(16).finish();

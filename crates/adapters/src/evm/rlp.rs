@@ -1,12 +1,12 @@
-//! Recursive length prefix, writing only: what a transaction is hashed and sent as.
+//! Recursive length prefix, encoding only: the form in which a transaction is hashed and sent.
 
-/// What an item of a list is.
+/// An item of a list.
 enum Kind {
     Bytes,
     List,
 }
 
-/// A list that is being written.
+/// A list under construction.
 #[derive(Default)]
 pub(super) struct List(Vec<u8>);
 
@@ -38,7 +38,7 @@ impl List {
         self
     }
 
-    /// The list with its length before it.
+    /// The list, prefixed with its length.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut whole = Vec::with_capacity(self.0.len() + 9);
         prefix(&mut whole, &Kind::List, self.0.len());
@@ -59,7 +59,7 @@ fn prefix(out: &mut Vec<u8>, kind: &Kind, length: usize) {
         _ => {
             let length = (length as u128).to_be_bytes();
             let length = trimmed(&length);
-            // At most 16 bytes, so this cannot run over.
+            // At most 16 bytes, so this cannot overflow.
             out.push(base + SHORT_MAX + length.len() as u8);
             out.extend_from_slice(length);
         }
@@ -75,9 +75,9 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// The vectors of the Ethereum wiki, each as the one item of a list.
+    /// The vectors of the Ethereum wiki, each as the only item of a list.
     #[test]
-    fn items_are_those_of_the_definition() {
+    fn items_match_the_specification() {
         let one = |list: List| list.finish()[1..].to_vec();
         assert_eq!(one(List::default().bytes(b"dog")), b"\x83dog");
         assert_eq!(one(List::default().bytes(b"")), [0x80]);

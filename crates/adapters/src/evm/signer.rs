@@ -1,4 +1,4 @@
-//! The port `ChainSigner`: what is to be done becomes bytes, and the tenant's own key signs them.
+//! The port `ChainSigner`: encodes an operation and signs it with the tenant's own key.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::contracts::EvmContracts;
 use super::signers::TenantKeys;
 use super::transaction::Transaction;
 
-/// Most gas of one transaction (EIP-7825): with more, nodes do not even look at it.
+/// Gas limit of one transaction (EIP-7825): nodes reject more outright.
 const TX_GAS_MAX: u64 = 1 << 24;
 
 /// Signs for all tenants on one chain.

@@ -1,4 +1,4 @@
-//! Tests of what is signed, for whom, and with whose key.
+//! Tests of the signer: what is signed, for which tenant, and with which key.
 
 use domain::chain::{Call, Depth, Fees};
 use domain::ports::{ChainSigner as _, Contracts as _};
@@ -63,7 +63,7 @@ async fn the_same_input_is_the_same_transaction() {
 }
 
 #[tokio::test]
-async fn a_tenants_transaction_is_signed_by_his_own_keys_only() {
+async fn a_tenants_transaction_is_signed_by_its_own_keys_only() {
     let Fixture { signer, unsigned } = fixture();
     let foreign = Unsigned { tenant: tenant(2), ..unsigned.clone() };
     assert!(matches!(signer.sign(&foreign).await, Err(SignFault::Failed(_))));

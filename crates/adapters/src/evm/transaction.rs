@@ -1,4 +1,5 @@
-//! EIP-1559 transactions as bytes (EIP-2718 type 2). The same input is always the same digest; nothing is filled in.
+//! EIP-1559 transactions as bytes (EIP-2718 type 2). Equal input gives an equal digest; nothing is
+//! defaulted.
 
 use domain::chain::{Address, Fees, Signed, TxHash, vault};
 
@@ -8,20 +9,20 @@ use super::signers::Signature;
 /// The type byte of EIP-1559.
 const TYPE: u8 = 2;
 
-/// A transaction before it is signed.
+/// An unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// EIP-155 chain id.
     pub chain_id: u64,
-    /// Its place among the signer's transactions.
+    /// The signer's nonce.
     pub nonce: u64,
-    /// What it pays for gas.
+    /// The gas price.
     pub fees: Fees,
-    /// Most gas that it may use.
+    /// Gas limit.
     pub gas_limit: u64,
-    /// Whom it calls or pays; `None` = it creates a contract.
+    /// The account that it calls or pays; `None` = it creates a contract.
     pub to: Option<Address>,
-    /// Wei that goes along.
+    /// Value in wei.
     pub value: u128,
     /// Call data, or creation code.
     pub data: Vec<u8>,
@@ -42,7 +43,7 @@ impl Transaction {
             .list(List::default())
     }
 
-    /// What is signed.
+    /// The digest to sign.
     pub fn digest(&self) -> [u8; 32] {
         vault::hash(&[&[TYPE], &self.fields().finish()]).0
     }
@@ -56,7 +57,7 @@ impl Transaction {
     }
 }
 
-/// The hash that a signed transaction is known by.
+/// The hash of a signed transaction.
 pub fn hash_of(raw: &[u8]) -> TxHash {
     TxHash(vault::hash(&[raw]).0)
 }

@@ -1,4 +1,5 @@
-//! Tests of the bytes, against what another implementation signed with the same key (Python's eth-account).
+//! Tests of the bytes against transactions that another implementation signed with the same key
+//! (Python's eth-account).
 
 use domain::chain::SignFault;
 

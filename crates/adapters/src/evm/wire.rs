@@ -1,4 +1,4 @@
-//! What nodes answer, as typed JSON. Nothing here is believed yet beyond its shape.
+//! Nodes' answers as typed JSON. Only their shape is validated.
 
 use domain::chain::{Address, Block, BlockHash, TxHash, Word};
 use domain::time::{Span, Timestamp};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::bloom::Bloom;
 use super::hex::Hex;
 
-/// The header of a block that is in the chain.
+/// The header of a block in the chain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Header {
@@ -16,7 +16,7 @@ pub(super) struct Header {
     parent_hash: Hex<BlockHash>,
     /// Seconds since 1970.
     timestamp: Hex<u32>,
-    /// Absent, or of another length, where a chain has none.
+    /// Absent or of another length on chains without blooms.
     #[serde(default)]
     logs_bloom: Option<Hex<Vec<u8>>>,
 }
@@ -32,7 +32,7 @@ impl Header {
     }
 }
 
-/// A log entry of a block that is in the chain.
+/// A log entry of a block in the chain.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Log {
@@ -43,12 +43,12 @@ pub(super) struct Log {
     pub(super) block_hash: Hex<BlockHash>,
     pub(super) transaction_hash: Hex<TxHash>,
     pub(super) log_index: Hex<u32>,
-    /// Whether a reorganisation took it away; absent in receipts of some nodes.
+    /// Whether a reorganisation removed it; absent in some nodes' receipts.
     #[serde(default)]
     pub(super) removed: bool,
 }
 
-/// What became of a transaction.
+/// A transaction receipt.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TxReceipt {
@@ -64,9 +64,9 @@ pub(super) struct TxReceipt {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FeeHistory {
-    /// Wei per gas, of each block asked for and of the one that comes next.
+    /// Wei per gas, of each requested block and of the next one.
     pub(super) base_fee_per_gas: Vec<Hex<u128>>,
-    /// For each block, one tip for each percentile asked for.
+    /// For each block, one tip for each requested percentile.
     #[serde(default)]
     pub(super) reward: Vec<Vec<Hex<u128>>>,
 }

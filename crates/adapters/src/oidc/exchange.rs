@@ -1,5 +1,5 @@
-//! What goes over the line: documents of the provider, and a code for an ID token. Bounded in size and time; no redirect is
-//! followed, and nothing that comes back is logged as it is but its OAuth error code.
+//! HTTP exchanges with the provider: its documents, and a code for an ID token. Bounded in size and
+//! time; no redirect is followed, and of an error answer only the OAuth error code is logged.
 
 use std::time::Duration;
 
@@ -15,37 +15,37 @@ use super::metadata::{ClientAuthentication, Metadata};
 use super::{Settings, away, refused, told};
 use crate::fetch;
 
-/// Longest time for one exchange, connection and body together: a person waits in front of it.
+/// Timeout for one exchange, connection and body together: a user is waiting for it.
 const EXCHANGE_MAX: Duration = Duration::from_secs(10);
-/// Most bytes of an answer.
+/// Maximum size of an answer, in bytes.
 const ANSWER_MAX_BYTES: usize = 256 * 1024;
 
-/// What is encoded in a form: the tilde too, unlike in the rest of an address.
+/// Characters that are encoded in a form: the tilde too, unlike in the rest of a URL.
 const NOT_IN_FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
-/// What a provider answers that is asked too often.
+/// A provider's answer when rate limited.
 const TOO_MANY: u16 = 429;
 
-/// The token endpoint's answer. The access token in it is never looked at.
+/// The token endpoint's answer. The access token in it is never used.
 #[derive(Deserialize)]
 struct Tokens {
     id_token: String,
 }
 
-/// Its refusal (RFC 6749, section 5.2).
+/// The provider's error (RFC 6749, section 5.2).
 #[derive(Deserialize)]
 struct Refusal {
     error: String,
 }
 
-/// A document of the provider's.
+/// Fetches a document of the provider.
 pub(super) async fn get(client: &reqwest::Client, url: &str) -> Result<Vec<u8>, IdentityFault> {
     fetch::check_scheme(url).map_err(|error| away(error.to_string()))?;
     let (status, body) = answer(client.get(url).header("accept", "application/json"), url).await?;
     if status == 200 { Ok(body) } else { Err(away(format!("{url}: answered {status}"))) }
 }
 
-/// The ID token for a code.
+/// Exchanges a code for the ID token.
 pub(super) async fn redeem(
     client: &reqwest::Client,
     metadata: &Metadata,
@@ -84,7 +84,7 @@ pub(super) async fn redeem(
         return Err(away(format!("{url}: answered {status}")));
     }
     let tokens: Tokens =
-        serde_json::from_slice(&body).map_err(|_| away(format!("{url}: its answer holds no ID token")))?;
+        serde_json::from_slice(&body).map_err(|_| away(format!("{url}: its answer contains no ID token")))?;
     Ok(tokens.id_token)
 }
 
@@ -104,7 +104,8 @@ async fn answer(request: reqwest::RequestBuilder, url: &str) -> Result<(u16, Vec
     Ok((status, bytes))
 }
 
-/// Both parts are form-encoded before (RFC 6749, section 2.3.1), so that a colon in one of them divides nothing.
+/// Both parts are form-encoded first (RFC 6749, section 2.3.1), so a colon in either one is
+/// unambiguous.
 fn basic(client_id: &str, secret: &SecretString) -> String {
     format!("Basic {}", STANDARD.encode(format!("{}:{}", encoded(client_id), encoded(secret.expose_secret()))))
 }
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colon_in_a_secret_divides_nothing() {
+    fn a_colon_in_a_secret_is_encoded() {
         let header = basic("corridor", &SecretString::from("a:b c~"));
         let plain = STANDARD.decode(header.strip_prefix("Basic ").expect("basic")).expect("base64");
         assert_eq!(plain, b"corridor:a%3Ab%20c%7E");

@@ -1,5 +1,5 @@
-//! The ID token: taken apart, and, once its signature is good, held against what must stand in it (OpenID Connect Core 1.0,
-//! sections 2 and 3.1.3.7). It fetches nothing and brings no key of its own.
+//! The ID token: parsed and, once its signature is verified, checked claim by claim (OpenID Connect
+//! Core 1.0, sections 2 and 3.1.3.7). This module fetches nothing and holds no key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,36 +11,36 @@ use subtle::ConstantTimeEq as _;
 use super::keys::Algorithm;
 use super::{Settings, refused, told};
 
-/// How far two clocks may be apart.
+/// Maximum clock skew.
 const LEEWAY_S: i64 = 60;
-/// How old a token may be that was made for a code which was redeemed just now.
+/// Maximum age of a token that was issued for a code redeemed just now.
 const AGE_MAX_S: i64 = 600;
-/// Longest token.
+/// Maximum length of a token.
 const TOKEN_MAX_BYTES: usize = 64 * 1024;
 
-/// A token taken apart; nothing of it is believed yet.
+/// A parsed token that is not verified yet.
 pub(super) struct IdToken<'a> {
     pub(super) algorithm: Algorithm,
     pub(super) key_id: Option<String>,
-    /// Header and claims as they were signed.
+    /// Header and claims exactly as signed.
     pub(super) signed: &'a [u8],
     pub(super) signature: Vec<u8>,
     claims: Vec<u8>,
 }
 
-/// What a token is held against.
+/// The expected values.
 pub(super) struct Expected<'a> {
     pub(super) settings: &'a Settings,
     pub(super) nonce: &'a str,
     pub(super) now: Timestamp,
 }
 
-/// A token may name a key; one that it carries itself (`jwk`, `x5c` …) is not read.
+/// A token may name a key; an embedded key (`jwk`, `x5c` …) is ignored.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
     kid: Option<String>,
-    /// Rules that we would have to keep and do not know (RFC 7515, section 4.1.11).
+    /// Critical extensions, none of which is supported (RFC 7515, section 4.1.11).
     crit: Option<serde_json::Value>,
 }
 
@@ -52,7 +52,7 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Some providers write it as text.
+/// Some providers write it as a string.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Verified {
@@ -91,10 +91,11 @@ impl<'a> IdToken<'a> {
         let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| unreadable());
         let read: Header = serde_json::from_slice(&bytes(header)?).map_err(|_| unreadable())?;
         if read.crit.is_some() {
-            return Err(refused("the ID token demands rules that are not known"));
+            return Err(refused("the ID token requires unsupported extensions"));
         }
-        let algorithm = Algorithm::parse(&read.alg)
-            .ok_or_else(|| refused(format!("the ID token is signed with {:?}, which is not taken", told(&read.alg))))?;
+        let algorithm = Algorithm::parse(&read.alg).ok_or_else(|| {
+            refused(format!("the ID token is signed with {:?}, which is not accepted", told(&read.alg)))
+        })?;
         Ok(IdToken {
             algorithm,
             key_id: read.kid,
@@ -104,7 +105,7 @@ impl<'a> IdToken<'a> {
         })
     }
 
-    /// Who it says has signed in. Its signature has been verified.
+    /// The user who has signed in, by a token whose signature is verified.
     pub(super) fn identity(&self, expected: &Expected<'_>) -> Result<Identity, IdentityFault> {
         let claims: Claims = serde_json::from_slice(&self.claims).map_err(|error| {
             refused(format!("the ID token's claims cannot be read (line {} column {})", error.line(), error.column()))
@@ -117,7 +118,7 @@ impl<'a> IdToken<'a> {
 }
 
 impl Claims {
-    /// The first thing that is wrong.
+    /// The first failed check.
     fn judge(&self, expected: &Expected<'_>) -> Result<(), IdentityFault> {
         let Expected { settings, nonce, now } = expected;
         let now = now.unix_seconds();
@@ -131,15 +132,15 @@ impl Claims {
         let subject = (1..=SUBJECT_MAX_BYTES).contains(&self.sub.len())
             && self.sub.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_control());
         let verdicts = [
-            (self.iss == settings.issuer, "is of another issuer"),
-            (for_us, "is for another audience"),
+            (self.iss == settings.issuer, "has an unexpected issuer"),
+            (for_us, "has an unexpected audience"),
             (!several || self.azp.is_some(), "is for several audiences and names no authorized party"),
-            (self.azp.as_ref().is_none_or(is_us), "has another authorized party"),
+            (self.azp.as_ref().is_none_or(is_us), "has an unexpected authorized party"),
             (now < self.exp.saturating_add(LEEWAY_S), "has expired"),
             (self.iat <= now + LEEWAY_S, "was issued in the future"),
             (self.iat >= now - AGE_MAX_S - LEEWAY_S, "was issued long ago"),
             (self.nbf.is_none_or(|from| from <= now + LEEWAY_S), "is not valid yet"),
-            (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has another nonce"),
+            (bool::from(said.as_bytes().ct_eq(nonce.as_bytes())), "has an unexpected nonce"),
             (subject, "has no usable subject"),
         ];
         match verdicts.into_iter().find(|(holds, _)| !holds) {

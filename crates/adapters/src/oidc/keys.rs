@@ -1,5 +1,6 @@
-//! A provider's keys (RFC 7517, 7518, 8037) and signatures by them. Which algorithm a token may name is our list, and a key
-//! is only good for the algorithms of its own kind; a secret that both sides know (HS…) and none at all are in no list.
+//! A provider's keys (RFC 7517, 7518, 8037) and signature verification. Accepted algorithms are a
+//! fixed list, and a key is valid only for algorithms of its own type; shared-secret algorithms
+//! (HS…) and `none` are not on the list.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,17 +14,17 @@ use serde::Deserialize;
 use super::away;
 use super::id_token::IdToken;
 
-/// Most keys of a provider that are looked at.
+/// Maximum number of keys of a provider that are examined.
 const KEYS_MAX: usize = 64;
 /// Bytes of a coordinate of P-256.
 const COORDINATE_BYTES: usize = 32;
-/// What an uncompressed point begins with (SEC 1, section 2.3.3).
+/// First byte of an uncompressed point (SEC 1, section 2.3.3).
 const UNCOMPRESSED: u8 = 4;
 
 /// An algorithm that an ID token may be signed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
-    /// RSA, PKCS #1 v1.5, SHA-256: what every provider has.
+    /// RSA, PKCS #1 v1.5, SHA-256: supported by every provider.
     Rs256,
     /// RSA, PSS, SHA-256.
     Ps256,
@@ -45,19 +46,19 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of this name, if it is one of ours.
+    /// The accepted algorithm with this name.
     pub(super) fn parse(name: &str) -> Option<Algorithm> {
         Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 }
 
-/// Why a signature is not taken.
+/// Why a signature is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum KeyFault {
-    /// The provider has no key of that name, or several that could be meant.
+    /// The provider has no key with that name, or several candidates.
     #[error("it is signed by a key that the provider does not have")]
     Unknown,
-    /// The key is there and is not for this algorithm.
+    /// The key exists but is not for this algorithm.
     #[error("its key is not for its algorithm")]
     Unfit,
     /// The signature is wrong.
@@ -76,12 +77,12 @@ enum Material {
 #[derive(Debug)]
 struct Key {
     id: Option<String>,
-    /// The one algorithm that it is for, where it says so.
+    /// The only algorithm that it is for, if stated.
     algorithm: Option<String>,
     material: Material,
 }
 
-/// The keys of a provider that it signs ID tokens with.
+/// The keys with which a provider signs ID tokens.
 #[derive(Debug)]
 pub(super) struct KeySet(Vec<Key>);
 
@@ -90,7 +91,7 @@ struct WrittenSet {
     keys: Vec<serde_json::Value>,
 }
 
-/// A key as it is written.
+/// A key in JWK form.
 #[derive(Deserialize)]
 struct Written {
     kty: String,
@@ -106,7 +107,8 @@ struct Written {
 }
 
 impl KeySet {
-    /// Reads a key set. Keys of another kind, and such that are not for signing, are passed over (RFC 7517, section 5).
+    /// Parses a key set. Unsupported keys and those not meant for signing are skipped (RFC 7517,
+    /// section 5).
     pub(super) fn read(body: &[u8]) -> Result<KeySet, IdentityFault> {
         let unread = |error: serde_json::Error| {
             away(format!("its keys cannot be read (line {} column {})", error.line(), error.column()))
@@ -134,7 +136,8 @@ impl KeySet {
                 }
                 named.into_iter().filter(fitting).collect()
             }
-            // Without a name there must be no choice (OpenID Connect Core 1.0, section 10.1).
+            // Without a key name there must be only one candidate (OpenID Connect Core 1.0, section
+            // 10.1).
             None => match self.0.iter().filter(fitting).collect::<Vec<_>>() {
                 fits if fits.len() == 1 => fits,
                 _ => return Err(KeyFault::Unknown),
@@ -148,7 +151,7 @@ impl KeySet {
     }
 }
 
-/// A number without the zero bytes that some providers put in front of it.
+/// A number without the leading zero bytes that some providers add.
 fn number(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().skip_while(|byte| *byte == 0).collect()
 }
@@ -181,7 +184,7 @@ impl Key {
                 | (Material::P256(_), Algorithm::Es256)
                 | (Material::Ed25519(_), Algorithm::EdDsa)
         );
-        // RFC 9864 names the curve where RFC 8037 named the family.
+        // RFC 9864 names the curve where RFC 8037 names the family.
         let own = |name: &String| name == algorithm.name() || (name == "Ed25519" && algorithm == Algorithm::EdDsa);
         kind && self.algorithm.as_ref().is_none_or(own)
     }

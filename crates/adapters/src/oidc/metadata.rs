@@ -1,5 +1,5 @@
-//! What a provider says of itself (OpenID Connect Discovery 1.0): where its endpoints are. Believed only where it names the
-//! very issuer that was configured.
+//! A provider's discovery document (OpenID Connect Discovery 1.0) with its endpoints. Accepted only
+//! if it names exactly the configured issuer.
 
 use domain::identity::{IdentityFault, NameClaim, SignInQuestion};
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::{Settings, away, told};
 use crate::fetch;
 
-/// Where the description lies below the issuer.
+/// Path of the document below the issuer.
 const WELL_KNOWN: &str = "/.well-known/openid-configuration";
 
-/// How we say who we are at the token endpoint (RFC 6749, section 2.3.1).
+/// Client authentication at the token endpoint (RFC 6749, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientAuthentication {
     /// `client_secret_basic`
@@ -19,19 +19,19 @@ pub(super) enum ClientAuthentication {
     Post,
 }
 
-/// A provider's description.
+/// A provider's discovery document.
 #[derive(Debug)]
 pub(super) struct Metadata {
     authorization_endpoint: reqwest::Url,
     pub(super) token_endpoint: String,
     pub(super) jwks_uri: String,
-    /// `None` = it takes neither way of ours.
+    /// `None` = it supports neither method.
     pub(super) authentication: Option<ClientAuthentication>,
-    /// Whether its answers say of which issuer they are (RFC 9207).
+    /// Whether its answers name their issuer (RFC 9207).
     pub(super) names_itself: bool,
 }
 
-/// The description as it is written. Members that are not needed are passed over.
+/// The document in JSON form. Other members are ignored.
 #[derive(Deserialize)]
 struct Written {
     issuer: String,
@@ -43,7 +43,7 @@ struct Written {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// Where a provider's description lies.
+/// URL of a provider's discovery document.
 pub(super) fn url_of(issuer: &str) -> String {
     format!("{}{WELL_KNOWN}", issuer.strip_suffix('/').unwrap_or(issuer))
 }
@@ -51,10 +51,10 @@ pub(super) fn url_of(issuer: &str) -> String {
 impl Metadata {
     pub(super) fn read(body: &[u8], issuer: &str) -> Result<Metadata, IdentityFault> {
         let written: Written = serde_json::from_slice(body).map_err(|error| {
-            away(format!("its description cannot be read (line {} column {})", error.line(), error.column()))
+            away(format!("its discovery document cannot be read (line {} column {})", error.line(), error.column()))
         })?;
         if written.issuer != issuer {
-            return Err(away(format!("its description is of another issuer, {:?}", told(&written.issuer))));
+            return Err(away(format!("its discovery document names another issuer, {:?}", told(&written.issuer))));
         }
         for endpoint in [&written.authorization_endpoint, &written.token_endpoint, &written.jwks_uri] {
             let downgraded = issuer.starts_with("https://") && !endpoint.starts_with("https://");
@@ -72,7 +72,7 @@ impl Metadata {
         })
     }
 
-    /// Where a browser is sent.
+    /// The URL to which the browser is redirected.
     pub(super) fn sign_in_url(&self, settings: &Settings, asked: &SignInQuestion) -> Result<String, IdentityFault> {
         let mut url = self.authorization_endpoint.clone();
         url.query_pairs_mut()
@@ -88,7 +88,7 @@ impl Metadata {
     }
 }
 
-/// No more than what the claim needs (OpenID Connect Core 1.0, section 5.4).
+/// Only the scopes that the claim needs (OpenID Connect Core 1.0, section 5.4).
 const fn scope(claim: NameClaim) -> &'static str {
     match claim {
         NameClaim::Email => "openid email",
@@ -97,7 +97,7 @@ const fn scope(claim: NameClaim) -> &'static str {
     }
 }
 
-/// A provider that names no way takes `client_secret_basic` (Discovery 1.0, section 3).
+/// A provider that lists no method supports `client_secret_basic` (Discovery 1.0, section 3).
 fn authentication(supported: Option<&[String]>) -> Option<ClientAuthentication> {
     let Some(supported) = supported else { return Some(ClientAuthentication::Basic) };
     let takes = |way: &str| supported.iter().any(|known| known == way);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_must_be_the_issuers_own_and_lead_nowhere_in_plain_text() {
+    fn metadata_must_be_the_issuers_own_and_use_https() {
         let issuer = "https://id.example/realm";
         let read = |body: Vec<u8>| Metadata::read(&body, issuer).map(drop).map_err(|fault| fault.to_string());
         assert_eq!(read(description(issuer, "https://id.example/token", "")), Ok(()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_to_say_who_we_are_is_one_that_the_provider_takes() {
+    fn the_client_authentication_is_one_that_the_provider_supports() {
         let way = |more: &str| {
             let body = description("https://id.example", "https://id.example/token", more);
             Metadata::read(&body, "https://id.example").expect("read").authentication
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_is_sent_with_everything_that_it_has_to_bring_back() {
+    fn the_authorization_url_contains_all_parameters() {
         let body = description("https://id.example", "https://id.example/token", "");
         let metadata = Metadata::read(&body, "https://id.example").expect("read");
         let settings = Settings {

@@ -1,8 +1,9 @@
-//! An identity provider over OpenID Connect: discovery, the authorization code flow with PKCE, the ID token (OpenID Connect
-//! Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9207). Only its ID token is believed, and only behind its signature; what
-//! else comes back is bounded in size and time and told of with its text cut to what fits a line.
+//! An identity provider over OpenID Connect: discovery, the authorization code flow with PKCE, the
+//! ID token (OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9207). Only the ID token is
+//! trusted, and only after its signature is verified. Everything else is bounded in size and time,
+//! and logged shortened to one line.
 //!
-//! Which person of ours somebody is, it does not decide. Access tokens are never used.
+//! Mapping a subject to a console user happens elsewhere. Access tokens are never used.
 
 mod exchange;
 mod id_token;
@@ -24,39 +25,40 @@ use self::id_token::{Expected, IdToken};
 use self::keys::{KeyFault, KeySet};
 use self::metadata::Metadata;
 
-/// How long the provider's description and its keys are believed: a key that it takes back is good for so long at most.
+/// Cache lifetime of the discovery document and the keys: a revoked key stays valid for at most
+/// this long.
 const KEPT: Span = Span::mins(10);
-/// How often keys are fetched again for tokens that name an unknown one, in [`REFETCH_WINDOW`].
+/// How often keys are fetched again for tokens that name an unknown key, within [`REFETCH_WINDOW`].
 const REFETCHES_MAX: u32 = 5;
 const REFETCH_WINDOW: Span = Span::mins(1);
-/// Longest authorization code that is passed on.
+/// Maximum length of an authorization code.
 const CODE_MAX_BYTES: usize = 8 * 1024;
-/// Most characters of a text of the provider's in a log line.
+/// Maximum number of characters of the provider's text in a log line.
 const TOLD_MAX_CHARS: usize = 200;
 
-/// How a provider is spoken to.
+/// Settings of a provider.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The issuer, exactly as the provider writes it.
     pub issuer: String,
-    /// Who we are there.
+    /// The client id.
     pub client_id: String,
-    /// What proves it; `None` = a public client, which PKCE alone protects.
+    /// The client secret; `None` = a public client, protected by PKCE alone.
     pub client_secret: Option<SecretString>,
-    /// Which claim names people.
+    /// The claim that identifies users.
     pub claim: NameClaim,
 }
 
-/// A provider behind HTTPS, or on this very machine.
+/// A provider over HTTPS, or on this machine.
 pub struct Provider {
     client: reqwest::Client,
     settings: Settings,
     known: Mutex<Known>,
-    /// How many fetches have failed: whoever waited for one of them takes its answer.
+    /// Number of failed fetches: callers that waited for a failed one share its result.
     failures: AtomicU64,
 }
 
-/// What is known of the provider.
+/// Cached data of the provider.
 #[derive(Default)]
 struct Known {
     metadata: Option<(Arc<Metadata>, Timestamp)>,
@@ -65,17 +67,17 @@ struct Known {
     fault: Option<IdentityFault>,
 }
 
-/// What the provider says is not to be understood.
+/// The provider is unreachable, or its data cannot be understood.
 fn away(why: impl Into<String>) -> IdentityFault {
     IdentityFault::Away(format!("the identity provider: {}", why.into()))
 }
 
-/// What it says is not believed.
+/// The provider's data is rejected.
 fn refused(why: impl Into<String>) -> IdentityFault {
     IdentityFault::Refused(why.into())
 }
 
-/// A text of the provider's as a log line may have it.
+/// A text of the provider, shortened for a log line.
 fn told(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(TOLD_MAX_CHARS).collect()
 }
@@ -85,7 +87,8 @@ fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
 }
 
 impl Provider {
-    /// A provider. The client must not follow redirects. Nothing is fetched before somebody signs in.
+    /// A provider. The client must not follow redirects. Nothing is fetched before the first
+    /// sign-in.
     pub fn new(client: reqwest::Client, settings: Settings) -> Provider {
         Provider { client, settings, known: Mutex::default(), failures: AtomicU64::new(0) }
     }
@@ -104,8 +107,8 @@ impl Provider {
         Ok(metadata)
     }
 
-    /// A document of the provider's, one at a time. Those who waited behind a fetch that failed (there were `before` of those
-    /// when they came) do not wait for another one each.
+    /// A document of the provider, one fetch at a time. Callers that waited for a fetch that failed
+    /// (the count was `before` when they arrived) do not start another one each.
     async fn fetched(&self, known: &mut Known, url: &str, before: u64) -> Result<Vec<u8>, IdentityFault> {
         if self.failures.load(Ordering::Acquire) > before
             && let Some(fault) = &known.fault
@@ -120,19 +123,19 @@ impl Provider {
         fetched
     }
 
-    /// How many usable keys it has, where it answers as it should: for whoever looks after an installation.
+    /// The number of usable keys, if the provider answers correctly: a diagnosis for operators.
     ///
     /// # Errors
-    /// It does not answer, or not as it should.
+    /// The provider does not answer, or not correctly.
     pub async fn look(&self, now: Timestamp) -> Result<usize, IdentityFault> {
         let metadata = self.metadata(now).await?;
         match self.keys(&metadata, None, now).await?.count() {
-            0 => Err(away("it has no key that ID tokens may be signed with")),
+            0 => Err(away("it has no usable key for ID tokens")),
             keys => Ok(keys),
         }
     }
 
-    /// The provider's keys; newer ones than `not` where that may still be asked for.
+    /// The provider's keys; newer ones than `not` if a refetch is still allowed.
     async fn keys(
         &self,
         metadata: &Metadata,
@@ -148,7 +151,7 @@ impl Provider {
             return Ok(keys.clone());
         }
         if not.is_some() && !known.may_refetch(now) {
-            return Err(refused("the ID token names an unknown key, and the keys were fetched again too often lately"));
+            return Err(refused("the ID token names an unknown key, and the refetch limit is reached"));
         }
         let body = self.fetched(&mut known, &metadata.jwks_uri, before).await?;
         let keys = Arc::new(KeySet::read(&body)?);
@@ -174,13 +177,13 @@ impl Provider {
         let metadata = self.metadata(now).await?;
         match &answer.issuer {
             Some(issuer) if *issuer != self.settings.issuer => {
-                return Err(refused(format!("the answer is of another issuer, {:?}", told(issuer))));
+                return Err(refused(format!("the answer names another issuer, {:?}", told(issuer))));
             }
-            None if metadata.names_itself => return Err(refused("the answer does not say of which issuer it is")),
+            None if metadata.names_itself => return Err(refused("the answer does not name its issuer")),
             _ => {}
         }
         if answer.code.is_empty() || answer.code.len() > CODE_MAX_BYTES {
-            return Err(refused("the answer has no code, or one without end"));
+            return Err(refused("the answer has no code, or one that is too long"));
         }
         let compact = exchange::redeem(&self.client, &metadata, &self.settings, answer).await?;
         let token = IdToken::split(&compact)?;

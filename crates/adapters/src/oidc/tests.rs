@@ -1,4 +1,5 @@
-//! The flow against a provider that signs for real, everything that it can do wrong, and the vectors of the standards.
+//! The flow against a provider that issues real signatures, its possible faults, and the standards'
+//! vectors.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use super::keys::{KeyFault, KeySet};
 use super::{Provider, Settings};
 use crate::fetch::tests::client;
 
-/// How long the provider takes to serve again.
+/// How long the provider takes to recover.
 const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
 const REDIRECT_URI: &str = "https://bank.example/console/login/oidc/callback";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters-long";
@@ -34,7 +35,7 @@ async fn world(claim: NameClaim) -> (SimulatedProvider, Provider) {
     (simulated, provider)
 }
 
-/// Sends a browser there; what it brings back.
+/// Sends a browser to the provider; returns the parameters of its redirect.
 async fn asked(provider: &Provider, now: Timestamp) -> Result<SignInAnswer, IdentityFault> {
     let question = SignInQuestion {
         redirect_uri: REDIRECT_URI.to_owned(),
@@ -67,7 +68,7 @@ fn words(fault: &IdentityFault) -> String {
 }
 
 #[tokio::test]
-async fn somebody_signs_in_whatever_the_provider_signs_with() {
+async fn a_user_signs_in_with_every_signature_algorithm() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let now = SystemClock.now();
     for signing in Signing::ALL {
@@ -84,30 +85,31 @@ async fn somebody_signs_in_whatever_the_provider_signs_with() {
 }
 
 #[tokio::test]
-async fn what_the_provider_says_wrong_is_not_believed() {
+async fn invalid_provider_answers_are_rejected() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let now = SystemClock.now();
     for (fault, expected) in [
-        (Fault::Nonce, "refused: the ID token has another nonce"),
-        (Fault::Audience, "refused: the ID token is for another audience"),
-        (Fault::Party, "refused: the ID token has another authorized party"),
-        (Fault::Issuer, "refused: the ID token is of another issuer"),
+        (Fault::Nonce, "refused: the ID token has an unexpected nonce"),
+        (Fault::Audience, "refused: the ID token has an unexpected audience"),
+        (Fault::Party, "refused: the ID token has an unexpected authorized party"),
+        (Fault::Issuer, "refused: the ID token has an unexpected issuer"),
         (Fault::Expired, "refused: the ID token has expired"),
         (Fault::Old, "refused: the ID token was issued long ago"),
         (Fault::Future, "refused: the ID token was issued in the future"),
-        (Fault::Unsigned, "refused: the ID token is signed with \"none\", which is not taken"),
-        (Fault::SharedSecret, "refused: the ID token is signed with \"HS256\", which is not taken"),
+        (Fault::Unsigned, "refused: the ID token is signed with \"none\", which is not accepted"),
+        (Fault::SharedSecret, "refused: the ID token is signed with \"HS256\", which is not accepted"),
         (Fault::ForeignKey, "refused: the ID token: it is signed by a key that the provider does not have"),
         (Fault::Signature, "refused: the ID token: its signature is wrong"),
-        (Fault::AnswerIssuer, "refused: the answer is of another issuer, \"https://id.example\""),
-        (Fault::Denied, "refused: the answer has no code, or one without end"),
+        (Fault::AnswerIssuer, "refused: the answer names another issuer, \"https://id.example\""),
+        (Fault::Denied, "refused: the answer has no code, or one that is too long"),
     ] {
         simulated.set_fault(Some(fault));
         let answer = asked(&provider, now).await.expect("a description");
         let refused = provider.redeem(&answer, now).await.expect_err("not believed");
         assert_eq!(words(&refused), expected, "{fault:?}");
     }
-    for (fault, expected) in [(Fault::NoToken, "its answer holds no ID token"), (Fault::TokenEndpoint, "answered 503")]
+    for (fault, expected) in
+        [(Fault::NoToken, "its answer contains no ID token"), (Fault::TokenEndpoint, "answered 503")]
     {
         simulated.set_fault(Some(fault));
         let answer = asked(&provider, now).await.expect("a description");
@@ -117,7 +119,7 @@ async fn what_the_provider_says_wrong_is_not_believed() {
     simulated.set_fault(Some(Fault::Description));
     let fresh = Provider::new(client(), settings(simulated.issuer(), NameClaim::Email));
     let away = asked(&fresh, now).await.expect_err("of another provider");
-    assert!(words(&away).contains("its description is of another issuer, \"https://id.example\""), "{away}");
+    assert!(words(&away).contains("its discovery document names another issuer, \"https://id.example\""), "{away}");
     simulated.set_fault(None);
     let answer = asked(&fresh, now).await.expect("a description");
     assert!(fresh.redeem(&answer, now).await.is_ok(), "a fault is not kept");
@@ -133,8 +135,8 @@ async fn an_answer_is_bound_to_its_question() {
     assert!(words(&refused).contains("invalid_grant"), "{refused}");
     let right = asked(&provider, now).await.expect("a description");
     let silent = SignInAnswer { issuer: None, ..right };
-    let refused = provider.redeem(&silent, now).await.expect_err("this provider says who it is");
-    assert_eq!(words(&refused), "refused: the answer does not say of which issuer it is");
+    let refused = provider.redeem(&silent, now).await.expect_err("this provider names its issuer");
+    assert_eq!(words(&refused), "refused: the answer does not name its issuer");
     let mut stranger = settings(simulated.issuer(), NameClaim::Email);
     stranger.client_secret = Some(SecretString::from("another secret"));
     let stranger = Provider::new(client(), stranger);
@@ -144,7 +146,7 @@ async fn an_answer_is_bound_to_its_question() {
 }
 
 #[tokio::test]
-async fn the_configured_claim_names_people_and_an_address_must_be_vouched_for() {
+async fn the_configured_claim_identifies_users_and_emails_must_be_verified() {
     let now = SystemClock.now();
     let named = |claim: NameClaim, account: Account| async move {
         let (simulated, provider) = world(claim).await;
@@ -159,14 +161,14 @@ async fn the_configured_claim_names_people_and_an_address_must_be_vouched_for() 
     assert_eq!((name.as_deref(), scope.as_str()), (Ok("00U1"), "openid"));
     for email_verified in [Some(false), None] {
         let (name, _) = named(NameClaim::Email, Account { email_verified, ..whole.clone() }).await;
-        assert!(name.expect_err("not vouched for").contains("email_verified"));
+        assert!(name.expect_err("not verified").contains("email_verified"));
     }
     let (name, _) = named(NameClaim::Upn, whole).await;
     assert!(name.expect_err("not there").contains("no usable claim \"upn\""));
 }
 
 #[tokio::test]
-async fn new_keys_are_fetched_when_they_are_needed_but_not_without_end() {
+async fn new_keys_are_fetched_on_demand_up_to_a_limit() {
     let (simulated, provider) = world(NameClaim::Email).await;
     let mut now = SystemClock.now();
     for fetched in 1..=6 {
@@ -178,16 +180,16 @@ async fn new_keys_are_fetched_when_they_are_needed_but_not_without_end() {
     simulated.rotate();
     let answer = asked(&provider, now).await.expect("a description");
     let refused = provider.redeem(&answer, now).await.expect_err("too often");
-    assert!(words(&refused).contains("fetched again too often"), "{refused}");
+    assert!(words(&refused).contains("the refetch limit is reached"), "{refused}");
     assert_eq!(simulated.asked().keys, 6);
     now = now + Span::secs(61);
     let answer = asked(&provider, now).await.expect("a description");
     provider.redeem(&answer, now).await.expect("a minute later");
-    // Keys and description are believed for ten minutes.
+    // Keys and discovery document are cached for ten minutes.
     let before = simulated.asked();
     now = now + Span::mins(10);
     let answer = asked(&provider, now).await.expect("a description");
-    let refused = provider.redeem(&answer, now).await.expect_err("the provider's clock stands");
+    let refused = provider.redeem(&answer, now).await.expect_err("the provider's clock is stopped");
     assert_eq!(words(&refused), "refused: the ID token has expired");
     let after = simulated.asked();
     assert_eq!((after.description, after.keys), (before.description + 1, before.keys + 1));
@@ -238,7 +240,7 @@ fn the_vectors_of_rfc_7515_and_rfc_8037() {
 }
 
 #[test]
-fn a_key_is_good_for_its_own_kind_and_use_only() {
+fn a_key_is_valid_for_its_own_type_and_use_only() {
     let with = |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').expect("an object"));
     for (keys, token, expected) in [
         (EC_KEY.to_owned(), RSA_TOKEN, Err(KeyFault::Unknown)),
@@ -246,7 +248,7 @@ fn a_key_is_good_for_its_own_kind_and_use_only() {
         (with(RSA_KEY, r#","alg":"RS512""#), RSA_TOKEN, Err(KeyFault::Unknown)),
         (with(RSA_KEY, r#","alg":"RS256","use":"sig""#), RSA_TOKEN, Ok(())),
         (with(ED_KEY, r#","alg":"Ed25519""#), ED_TOKEN, Ok(())),
-        // Which of two is meant must be said.
+        // The choice between two keys must be explicit.
         (format!("{RSA_KEY},{RSA_KEY}"), RSA_TOKEN, Err(KeyFault::Unknown)),
         (format!(r#"{{"kty":"oct","k":"AAAA"}},{{"kty":7}},{RSA_KEY}"#), RSA_TOKEN, Ok(())),
     ] {
@@ -255,7 +257,7 @@ fn a_key_is_good_for_its_own_kind_and_use_only() {
 }
 
 #[test]
-fn a_token_that_demands_what_is_not_known_is_none() {
+fn a_token_with_unknown_critical_headers_is_rejected() {
     let header = |text: &str| format!("{}.e30.AA", URL_SAFE_NO_PAD.encode(text));
     for wrong in [
         "",

@@ -1,5 +1,6 @@
-//! Turns what came back for a message into one answer for each instruction or inquiry. What the bank's answer leaves
-//! open stays open: nothing is taken for refused or unknown because of an entry that cannot be read.
+//! Turns the response to a message into one answer for each instruction or inquiry. Anything that
+//! the bank's answer leaves open stays open: an unreadable entry never makes an instruction
+//! rejected or unknown.
 
 use std::collections::HashMap;
 
@@ -12,19 +13,19 @@ use domain::rail_ids::{Candidate, Candidates, SentIn};
 use super::kinds::Kind;
 use super::reports;
 
-/// What became of a message.
+/// The outcome of sending a message.
 pub(super) enum Delivery {
     /// The bank answered with a document.
     Answered(Vec<u8>),
-    /// The bank took the message without a word on its transactions.
+    /// The bank accepted the message without reporting on its transactions.
     Taken,
-    /// Not a byte left this machine.
+    /// No byte left this machine.
     NotSent(String),
-    /// Anything else.
+    /// Any other outcome.
     Unclear(String),
 }
 
-/// Answers for every instruction of a batch that went out in `message`, in its order.
+/// One answer for each instruction of the batch sent in `message`, in order.
 pub(super) fn submissions(rail: &RailId, message: &str, batch: &[Instruction], delivery: Delivery) -> Vec<Submission> {
     let said = match delivery {
         Delivery::Taken => return vec![Submission::Taken; batch.len()],
@@ -53,7 +54,7 @@ pub(super) fn submissions(rail: &RailId, message: &str, batch: &[Instruction], d
         .collect()
 }
 
-/// Answers for every inquiry, in order. The bank's silence about one is `NotFound`.
+/// One answer for each inquiry, in order. An attempt that the bank does not mention is `NotFound`.
 pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) -> Vec<InquiryAnswer> {
     let said = match delivery {
         Delivery::Taken => return vec![InquiryAnswer::Asked; asked.len()],
@@ -61,7 +62,7 @@ pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) ->
             return vec![InquiryAnswer::NoAnswer(reason); asked.len()];
         }
         Delivery::Answered(bytes) => {
-            // What an inquiry is about has no tenant and no amount here: neither decides which it is.
+            // The tenant and the amount of an inquiry are unknown here; matching needs neither.
             let nothing = Money::new(0, domain::currency::Currency::Usd);
             let nobody = TenantId(uuid::Uuid::nil());
             let sent = asked.iter().map(|one| candidate(nobody, one.payment, one.attempt, nothing));
@@ -88,16 +89,16 @@ fn candidate(tenant: TenantId, payment: domain::ids::PaymentId, attempt: Attempt
     Candidate { tenant, payment, attempt, number: 1, state, amount, reference: None, sent: Vec::new() }
 }
 
-/// What a document says of the attempts that it was asked about.
+/// A document's reports on the attempts in question.
 struct Answered {
     about: HashMap<AttemptId, Result<RailReport, String>>,
-    /// Why an attempt that is not mentioned may have been meant all the same.
+    /// Why an attempt that is not mentioned may still be affected.
     doubt: Option<String>,
 }
 
 impl Answered {
-    /// `message`: the answer is about this message of ours, whether it repeats its id or not. The answer to an inquiry may
-    /// speak of the inquiry as a whole, which says nothing of the payments.
+    /// `message`: the answer refers to this message even if it does not repeat its id. The answer
+    /// to an inquiry may refer to the inquiry as a whole, which reveals nothing about the payments.
     fn read(rail: &RailId, bytes: &[u8], sent: Vec<Candidate>, message: Option<&str>) -> Result<Answered, String> {
         let statement = reports::read(bytes).map_err(|error| error.to_string())?;
         if let Some(kind) = statement.kinds.iter().find(|kind| !matches!(kind, Kind::Pain002 | Kind::Pacs002)) {
@@ -124,8 +125,8 @@ impl Answered {
             Ok(found) => found.into_iter().for_each(|(_, report)| self.keep(report)),
             Err(why) => {
                 let (source, ids) = (&entry.said.source, entry.ids().next().map(|ids| ids.told()).unwrap_or_default());
-                tracing::warn!(%rail, source, ids, %why, "the rail answered about something that was not asked about");
-                let doubt = format!("{source}: it speaks of {ids}: {why}");
+                tracing::warn!(%rail, source, ids, %why, "the rail reported on a transaction that was not asked about");
+                let doubt = format!("{source}: it refers to {ids}: {why}");
                 self.doubt.get_or_insert(doubt);
             }
         }

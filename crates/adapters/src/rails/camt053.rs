@@ -1,8 +1,8 @@
-//! Reads camt.053, the bank's statement of an account, in every version: each `Stmt` with its balances, and one entry for
-//! each `TxDtls` of each `Ntry`, or for the `Ntry` where it has none.
+//! Parses camt.053, the bank statement of an account, in every version: each `Stmt` with its
+//! balances, and one entry for each `TxDtls` of each `Ntry`, or for the `Ntry` where it has none.
 //!
-//! An entry whose ids cannot be read is one of which nobody knows whose it is: it is kept as such, and a person looks.
-//! Only what cannot be counted (no amount, no direction, another currency) makes a complaint.
+//! An entry whose ids cannot be read is kept as unmatched, for manual review. Only an entry that
+//! cannot be counted (no amount, no direction, another currency) is a complaint.
 
 use domain::bank_statement::{BankStatement, StatementEntry};
 use domain::currency::Currency;
@@ -17,15 +17,15 @@ use super::refs;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// Domains of ISO's external bank transaction codes that are about the account itself: account management (charges,
-/// interest, commissions) and cash management (funding, sweeps).
+/// Domains of ISO's external bank transaction codes that concern the account itself: account
+/// management (charges, interest, commissions) and cash management (funding, sweeps).
 const OWN_DOMAINS: [&str; 2] = ["ACMT", "CAMT"];
-/// Most characters of an id of a statement or an account that are kept (the standard allows 35 and 34).
+/// Maximum length of a statement's or account's id that is kept (the standard allows 35 and 34).
 const MAX_ID_CHARS: usize = 35;
-/// Most characters of a date that are kept.
+/// Maximum length of a date that is kept.
 const MAX_DATE_CHARS: usize = 40;
 
-/// Reads every statement of the message.
+/// Parses every statement of the message.
 pub(super) fn read(body: &Element, message: &mut Statement) {
     for (index, stmt) in body.all("Stmt").enumerate() {
         match statement(stmt, message) {
@@ -73,7 +73,7 @@ fn currency(stmt: &Element) -> Result<Currency, String> {
     let of_balance = || stmt.at(&["Bal", "Amt"]).and_then(|amount| amount.currency.as_deref());
     let of_entry = || stmt.at(&["Ntry", "Amt"]).and_then(|amount| amount.currency.as_deref());
     let code = stmt.text_at(&["Acct", "Ccy"]).or_else(of_balance).or_else(of_entry);
-    let code = code.ok_or("nothing says its currency")?;
+    let code = code.ok_or("it has no currency")?;
     Currency::parse(code).ok_or_else(|| format!("currency {} is not known", iso::quoted(code)))
 }
 
@@ -82,7 +82,7 @@ fn account(stmt: &Element) -> String {
     id.map_or_else(String::new, |id| iso::reference(id).chars().take(MAX_ID_CHARS).collect())
 }
 
-/// Number of the page and whether it is the last; a statement without either has one page.
+/// The page number and whether it is the last; a statement without either has one page.
 fn page(stmt: &Element) -> Result<(i64, bool), String> {
     let Some(page) = stmt.child("StmtPgntn") else { return Ok((1, true)) };
     let number = page.text_at(&["PgNb"]).and_then(|text| text.parse::<u32>().ok()).filter(|number| *number > 0);
@@ -91,14 +91,14 @@ fn page(stmt: &Element) -> Result<(i64, bool), String> {
         Some("false" | "0") => false,
         _ => return Err("LastPgInd is neither true nor false".to_owned()),
     };
-    Ok((number.ok_or("PgNb is no number")?.into(), is_last))
+    Ok((number.ok_or("PgNb is not a number")?.into(), is_last))
 }
 
-/// Booked opening and closing balance in minor units; `None` where one is not told.
+/// Booked opening and closing balance in minor units; `None` where one is missing.
 ///
-/// A bank that tells no opening balance tells the closing one of the day before (`PRCD`). One that knows interim balances
-/// alone (`ITBD`, as in a camt.052) tells the earlier one first. A page that is not the first or not the last has interim
-/// balances in both places, which count for nothing here.
+/// A bank that omits the opening balance gives the previous day's closing one (`PRCD`). With
+/// interim balances only (`ITBD`, as in a camt.052), the earlier one comes first. A page in the
+/// middle of a statement has interim balances in both positions, which are ignored here.
 fn balances(stmt: &Element, page: i64, currency: Currency) -> Result<(Option<i64>, Option<i64>), String> {
     let of = |code: &'static str| move |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some(code);
     let read = |code: &str, found: Option<&Element>| -> Result<Option<i64>, String> {
@@ -144,7 +144,7 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
     let booked = of_account(booking, statement.currency)?;
     let credit = is_credit(booking)?;
     let moved = if credit { booked.minor } else { -booked.minor };
-    statement.turnover = statement.turnover.checked_add(moved).ok_or("the turnover leaves 64 bits")?;
+    statement.turnover = statement.turnover.checked_add(moved).ok_or("the turnover exceeds 64 bits")?;
     let parts = refs::parts(booking);
     if parts.is_empty() {
         let known = (booked, credit, iso::charges(booking.all("Chrgs"))?);
@@ -165,7 +165,7 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
     Ok(())
 }
 
-/// What names a transaction: its element, its ids, and whether it is a batch.
+/// The references of a transaction: its element, its ids, and whether it is a batch.
 type Named<'a> = (&'a Element, ReportIds, Option<Option<usize>>);
 
 fn push(
@@ -192,14 +192,15 @@ fn push(
     });
 }
 
-/// The first of some places that has an instant.
+/// The first of several elements that contains an instant.
 fn first_instant(stmt: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>, String> {
     let found = places.iter().find_map(|place| Some((place.last()?, stmt.text_at(place)?)));
     let Some((name, text)) = found else { return Ok(None) };
-    iso::instant(text).map(Some).ok_or_else(|| format!("{name} {} is no instant", iso::quoted(text)))
+    iso::instant(text).map(Some).ok_or_else(|| format!("{name} {} is not a valid instant", iso::quoted(text)))
 }
 
-/// The end of the period, excluded: a date means all of that day. Without one, when the statement was made.
+/// The end of the period, exclusive: a date covers its whole day. Without one, the creation time of
+/// the statement.
 fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
     let places: [&[&str]; 3] = [&["FrToDt", "ToDtTm"], &["FrToDt", "ToDt"], &["CreDtTm"]];
     let Some(end) = first_instant(stmt, &places)? else { return Ok(None) };
@@ -208,7 +209,7 @@ fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
     Ok(Some(if is_date { end + Span::days(1) } else { end }))
 }
 
-/// What the page says, whichever message brought it.
+/// A digest of the page's content, independent of the message that carried it.
 fn digest(statement: &BankStatement) -> Uuid {
     let mut digest = Sha256::new();
     let BankStatement { account, currency, from, to, opening, closing, turnover, entries, .. } = statement;

@@ -1,4 +1,4 @@
-//! Statements, well-meant, wrong and hostile.
+//! Statements, valid, wrong and hostile.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn read(text: &str) -> reports::Statement {
 fn one(text: &str) -> BankStatement {
     let mut message = read(text);
     assert_eq!((message.statements.len(), message.complaints.as_slice()), (1, [].as_slice()), "{text}");
-    assert!(message.entries.is_empty(), "a statement is no report");
+    assert!(message.entries.is_empty(), "a statement is not a report");
     message.statements.remove(0)
 }
 
@@ -62,9 +62,13 @@ fn a_statement_is_read_whole() {
     let statement = one(&text);
     assert_eq!((statement.id.as_str(), statement.page, statement.is_last), ("S-1", 1, true));
     assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
-    let [from, to] = [statement.from.expect("told"), statement.to].map(|at| at.to_string());
+    let [from, to] = [statement.from.expect("a start"), statement.to].map(|at| at.to_string());
     assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
-    assert_eq!((statement.opening, statement.closing), (Some(100_000), Some(-25_000)), "overdrawn is below zero");
+    assert_eq!(
+        (statement.opening, statement.closing),
+        (Some(100_000), Some(-25_000)),
+        "an overdrawn balance is negative"
+    );
     assert_eq!((statement.turnover, statement.source.as_str()), (-125_000, "camt.053 B-17"));
     let [paid, own] = &statement.entries[..] else { panic!("{statement:?}") };
     assert_eq!(
@@ -103,7 +107,7 @@ fn the_same_page_is_known_again_and_another_one_is_not() {
 }
 
 #[test]
-fn what_names_nothing_of_ours_may_be_about_the_account_itself() {
+fn unmatched_entries_may_be_about_the_account_itself() {
     for refs in [
         "",
         "<InstrId>NOTPROVIDED</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>",
@@ -116,7 +120,7 @@ fn what_names_nothing_of_ours_may_be_about_the_account_itself() {
     }
     let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
     let entry = one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
-    assert!(!entry.is_own, "a pay-out of ours, whatever its code");
+    assert!(!entry.is_own, "one of our payouts, whatever its code");
 }
 
 #[test]
@@ -131,7 +135,7 @@ fn a_batch_booking_has_an_entry_for_each_transaction() {
     let amounts: Vec<i64> = statement.entries.iter().map(|entry| entry.amount.minor).collect();
     assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000));
     let torn = read(&booking(&(part("1000.00") + "<TxDtls/>")));
-    assert_eq!(torn.statements[0].entries, [], "none of a booking that cannot be taken apart");
+    assert_eq!(torn.statements[0].entries, [], "no entry of a booking that cannot be split");
     assert!(torn.complaints[0].contains("a transaction of a batch booking has no amount"), "{:?}", torn.complaints);
 }
 
@@ -157,7 +161,7 @@ fn pages_are_numbered() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_complained_about() {
+fn uncountable_entries_are_reported() {
     let refs = format!("<UETR>{UETR}</UETR>");
     let good = entry("1.00", "DBIT", &refs, "");
     for (wrong, reason) in [
@@ -171,26 +175,26 @@ fn what_cannot_be_counted_is_complained_about() {
     ] {
         let read = read(&message(&stmt("", &(wrong + &good))));
         assert_eq!((read.statements.len(), read.complaints.len()), (1, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
-        assert_eq!(read.statements[0].entries.len(), 1, "the others are read all the same");
+        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
+        assert_eq!(read.statements[0].entries.len(), 1, "the others are still read");
     }
     for (text, reason) in [
         (message(""), "it has no entries"),
         (message("<Stmt/>"), "it has no Id"),
         (message(&format!("<Stmt><Id>{}</Id></Stmt>", "x".repeat(36))), "is not 1 to 35 characters"),
-        (message("<Stmt><Id>S</Id></Stmt>"), "nothing says its currency"),
+        (message("<Stmt><Id>S</Id></Stmt>"), "it has no currency"),
         (message(&stmt("", "").replace(">PKR<", ">XXX<")), "currency \"XXX\" is not known"),
-        (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is no instant"),
+        (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is not a valid instant"),
         (message(&stmt("", "").replace("1000.00", "1,000.00")), "balance OPBD"),
     ] {
         let read = read(&text);
         assert_eq!((read.statements.len(), read.complaints.len()), (0, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not say {reason}", read.complaints);
+        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
     }
 }
 
 #[test]
-fn foreign_namespaces_and_entities_are_kept_out() {
+fn foreign_namespaces_and_entities_are_rejected() {
     let foreign = stmt("", "<x:Ntry xmlns:x=\"urn:x\"><x:Amt Ccy=\"PKR\">1.00</x:Amt></x:Ntry>");
     assert_eq!(one(&message(&foreign)).entries, []);
     let entity = message(&stmt("", "")).replace("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a \"b\">]>");
@@ -207,7 +211,7 @@ fn a_statement_is_cut_anywhere_without_harm() {
 }
 
 proptest! {
-    /// Whatever one byte becomes: no panic, and no amount below zero.
+    /// Whatever a single byte changes to: no panic, and no negative amount.
     #[test]
     fn scrambled_statements_are_read_or_refused(at in 0_usize..1_200, byte in any::<u8>()) {
         let refs = format!("<UETR>{UETR}</UETR>");
@@ -221,7 +225,7 @@ proptest! {
         }
     }
 
-    /// Entries of any amounts: the turnover is their sum, and each is read exactly.
+    /// Entries of arbitrary amounts: the turnover is their sum, and each is read exactly.
     #[test]
     fn entries_are_read_exactly(amounts in proptest::collection::vec((1_i64..1_000_000_000_000, any::<bool>()), 0..20)) {
         let text: String = amounts.iter().map(|(minor, credit)| {
@@ -235,10 +239,10 @@ proptest! {
     }
 }
 
-/// The same statement in another bank's style: version 2, no opening balance but that of the day before, amounts in
-/// `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
+/// The same statement in another bank's style: version 2, only the previous day's closing balance,
+/// amounts in `AmtDtls`, a date as the end of the period, and the end of a day at 24:00.
 #[test]
-fn another_banks_style_says_the_same() {
+fn another_banks_style_gives_the_same_result() {
     let style = |version: &str, balance_code: &str, to: &str, amounts: [&str; 2]| {
         let [first, second] =
             amounts.map(|details| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls>"));
@@ -269,7 +273,7 @@ fn another_banks_style_says_the_same() {
 }
 
 #[test]
-fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
+fn interim_balances_alone_become_opening_and_closing() {
     let with = |balances: &str| {
         one(&message(&format!(
             "<Stmt><Id>S-1</Id><CreDtTm>2026-11-25T10:00:00Z</CreDtTm><Acct><Ccy>PKR</Ccy></Acct>{balances}</Stmt>"
@@ -281,9 +285,9 @@ fn interim_balances_alone_are_opening_and_closing_and_none_is_none() {
     assert_eq!((none.opening, none.closing), (None, Some(700)));
 }
 
-/// One sum for a whole message of ours: by its MsgId and PmtInfId, with the count where the bank tells it.
+/// One sum for a whole message: by its MsgId and PmtInfId, with the count if the bank gives it.
 #[test]
-fn a_batch_without_a_list_is_an_entry_for_the_whole_message() {
+fn a_batch_without_a_list_becomes_one_entry_for_the_message() {
     let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><AcctSvcrRef>R-7</AcctSvcrRef>\
         <NtryDtls><Btch><MsgId>M-1</MsgId><PmtInfId>M-1</PmtInfId><NbOfTxs>2</NbOfTxs></Btch></NtryDtls></Ntry>";
     let statement = one(&message(&stmt("", booking)));

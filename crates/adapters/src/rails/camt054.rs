@@ -1,8 +1,9 @@
-//! Reads camt.054, the bank's notice of bookings, and camt.052, the bookings of a day that is not over, in every version: one
-//! report for each `TxDtls` of each `Ntry`, or for the batch that an entry without them books in one sum.
+//! Parses camt.054, the bank's notification of bookings, and camt.052, the bookings of the current
+//! day, in every version: one report for each `TxDtls` of each `Ntry`, or for the batch that an
+//! entry without them books in one sum.
 //!
-//! A booked debit is a pay-out that was made. Only a credit is money that came back: one that is marked as a reversal
-//! (`RvslInd`) or a return (`RtrInf`, or a bank transaction code that says so).
+//! A booked debit is an executed payout. Only a credit brings money back: one that is marked as a
+//! reversal (`RvslInd`) or a return (`RtrInf`, or a matching bank transaction code).
 
 use domain::money::Money;
 use domain::rail::{About, BankReport, RailStatus, Said};
@@ -15,12 +16,12 @@ use super::xml_read::Element;
 /// Sub-family of ISO's bank transaction codes: reimbursement of a credit transfer.
 const RETURNED: &str = "RRTN";
 
-/// Reads every transaction of every booking of a camt.054.
+/// Parses every transaction of every booking of a camt.054.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     bookings(body, "Ntfctn", statement, |_| true);
 }
 
-/// Reads a camt.052. What names nothing of ours there is the statement's to account for.
+/// Parses a camt.052. Bookings that match no payout are left to the statement.
 pub(super) fn read_interim(body: &Element, statement: &mut Statement) {
     bookings(body, "Rpt", statement, |report| report.ids().any(domain::rail_ids::ReportIds::may_be_ours));
 }
@@ -75,16 +76,16 @@ fn status(booking: &Element, details: &Element, amount: Option<Money>) -> Result
     let done = match (direction, is_reversal || is_return) {
         (Some("CRDT"), true) => RailStatus::Returned,
         (Some("DBIT"), false) => RailStatus::Settled,
-        (Some("DBIT"), true) => RailStatus::Unrecognised("a debit that undoes a credit".to_owned()),
-        (Some("CRDT"), false) => return Err("a credit that is no return of a payment".to_owned()),
+        (Some("DBIT"), true) => RailStatus::Unrecognised("a debit that reverses a credit".to_owned()),
+        (Some("CRDT"), false) => return Err("a credit that is not a return of a payment".to_owned()),
         (Some(other), _) => return Err(format!("CdtDbtInd {} is not known", iso::quoted(other))),
         (None, _) => return Err("it has no CdtDbtInd".to_owned()),
     };
     if amount.is_none() && matches!(done, RailStatus::Settled | RailStatus::Returned) {
-        // Never taken for all of it.
-        return Ok(RailStatus::Unrecognised("a booking that names no amount".to_owned()));
+        // Never assumed to be the full amount.
+        return Ok(RailStatus::Unrecognised("a booking without an amount".to_owned()));
     }
-    // Up to version 2 `Sts` was a plain code. Only what is booked has happened.
+    // Up to version 2 `Sts` is a plain code. Only a booked entry has happened.
     match booking.text_at(&["Sts", "Cd"]).or_else(|| booking.text_at(&["Sts"])) {
         None | Some("BOOK") => Ok(done),
         Some("PDNG") if done == RailStatus::Settled => Ok(RailStatus::Accepted),

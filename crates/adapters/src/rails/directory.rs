@@ -1,7 +1,7 @@
 //! The host-to-host transport: messages are files in `out`, reports are files in `in`.
 //!
-//! A file that we write appears whole or not at all. A file of the bank is never deleted: it is moved away once the
-//! caller has said, by its cursor, that its reports are stored.
+//! An outgoing file appears complete or not at all. A file of the bank is never deleted: it is
+//! moved away once the caller has confirmed, by its cursor, that its reports are stored.
 
 mod inbox;
 mod outbox;
@@ -19,7 +19,7 @@ use inbox::Inbox;
 use outbox::{Outbox, PutError};
 use pattern::Patterns;
 
-/// How often the directory is looked at while it holds nothing new.
+/// Polling interval while the directory holds nothing new.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) struct DirectoryTransport {
@@ -42,7 +42,7 @@ impl DirectoryTransport {
         Ok(DirectoryTransport { outbox: Arc::new(outbox), inbox: Arc::new(inbox), report_wait: config.report_wait })
     }
 
-    /// Lays a pain.001 down: one answer, which holds for all its instructions.
+    /// Writes a pain.001: one result, which holds for all its instructions.
     pub(super) async fn pay(&self, message: Message) -> Submission {
         match self.put(format!("{}.xml", message.id), message.xml).await {
             Ok(()) => Submission::Taken,
@@ -51,7 +51,7 @@ impl DirectoryTransport {
         }
     }
 
-    /// Lays a pacs.028 down: the answer comes among the reports.
+    /// Writes a pacs.028: the answer arrives among the reports.
     pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
         match self.put(format!("{}-inquiry.xml", message.id), message.xml).await {
             Ok(()) => InquiryAnswer::Asked,
@@ -67,7 +67,7 @@ impl DirectoryTransport {
         }
     }
 
-    /// The next files behind the cursor, waiting for some where there are none.
+    /// The next files after the cursor; waits for some if there are none.
     pub(super) async fn collect(&self, cursor: Option<&str>) -> Result<Reports, String> {
         let deadline = Instant::now() + self.report_wait;
         loop {

@@ -72,11 +72,11 @@ async fn messages_appear_whole_under_their_names() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_written_was_not_sent() {
+async fn an_unwritten_message_was_not_sent() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     let out = dir.path().join("out");
-    // A directory of that name cannot be replaced by a file, and is there: whether by us is not to be known.
+    // A directory of that name cannot be replaced by a file, and who created it is unknown.
     fs::create_dir_all(out.join("m-1.xml")).expect("made");
     assert!(matches!(rail.pay(message("m-1")).await, Submission::Indeterminate(_)));
     fs::remove_dir_all(&out).expect("removed");
@@ -95,7 +95,7 @@ async fn reports_come_in_order_and_are_archived_when_they_are_stored() {
     fs::write(dir.path().join("in/notes.txt"), "x").expect("written");
     let page = rail.collect(None).await.expect("readable");
     assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![1, 2], Some("0002.xml")));
-    // Not stored yet: they come again.
+    // Not stored yet: they are handed out again.
     assert_eq!(rail.collect(None).await, Ok(page));
     drop_file(&dir, "0004.xml", &report(4));
     let page = rail.collect(Some("0001.xml")).await.expect("readable");
@@ -107,7 +107,7 @@ async fn reports_come_in_order_and_are_archived_when_they_are_stored() {
 }
 
 #[tokio::test]
-async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
+async fn a_late_file_is_read_before_it_is_archived() {
     let dir = TempDir::new().expect("a directory");
     let first = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "0005.xml", &report(5));
@@ -115,7 +115,8 @@ async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
     drop_file(&dir, "0003.xml", &report(3));
     let late = first.collect(page.cursor.as_deref()).await.expect("readable");
     assert_eq!((attempts(&late), late.cursor.as_deref()), (vec![3], Some("0005.xml~late000001~0003.xml")));
-    // The process dies before the page is stored, and again after that: the file comes once more, none is lost.
+    // The process dies before the page is stored, and again afterwards: the file is handed out once
+    // more, none is lost.
     let second = rail(dir.path(), Duration::ZERO);
     let again = second.collect(page.cursor.as_deref()).await.expect("readable");
     assert_eq!(again, late);
@@ -128,7 +129,7 @@ async fn a_file_that_comes_late_is_read_and_not_archived_unseen() {
 }
 
 #[tokio::test]
-async fn unreadable_files_are_reported_and_put_aside() {
+async fn unreadable_files_are_reported_and_moved_aside() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "1.xml", "<!DOCTYPE a><a/>");
@@ -140,7 +141,7 @@ async fn unreadable_files_are_reported_and_put_aside() {
     assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
     assert!(page.unreadable[0].contains("file \"1.xml\": the message has a DOCTYPE"));
     assert!(page.unreadable[1].contains("file \"2.xml\": the message is larger"));
-    // A name that was archived before does not overwrite what lies there.
+    // The name of an archived file is not overwritten.
     fs::write(dir.path().join("in/archive/3.xml"), "earlier").expect("written");
     assert_eq!(rail.collect(Some("3.xml")).await, Ok(Reports::default()));
     assert_eq!(names(&dir.path().join("in/unreadable")), ["1.xml", "2.xml"]);
@@ -168,7 +169,7 @@ async fn collecting_waits_for_a_file() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_is_a_fault() {
+async fn a_missing_directory_is_a_fault() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::from_secs(60));
     fs::remove_dir_all(dir.path().join("in")).expect("removed");
@@ -205,7 +206,7 @@ async fn files_are_read_whatever_their_case_and_packing() {
 
 /// realworld: "anything else older than a minute is an alert, moved aside".
 #[tokio::test]
-async fn what_fits_no_pattern_is_reported_and_moved_aside_after_a_minute() {
+async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
     for name in ["camt.053.txt", ".0001.xml.part", "new.txt", ".nfs0000001"] {
@@ -218,10 +219,10 @@ async fn what_fits_no_pattern_is_reported_and_moved_aside_after_a_minute() {
     let page = rail.collect(None).await.expect("readable");
     let mut told = page.unreadable.clone();
     told.sort();
-    let fits = |name: &str| format!("file {name:?}: its name fits none of the rail's patterns");
+    let fits = |name: &str| format!("file {name:?}: its name matches none of the rail's patterns");
     assert_eq!(told, [fits(".0001.xml.part"), fits("camt.053.txt")]);
     assert_eq!(page.cursor, None);
-    // What is told is stored by the next look: only then is it moved, and told once more.
+    // A report is stored by the next poll: only then is the file moved, and reported once more.
     assert_eq!(rail.collect(None).await.expect("readable").unreadable.len(), 2);
     assert_eq!(rail.collect(None).await, Ok(Reports::default()));
     assert_eq!(names(&dir.path().join("in/unreadable")), [".0001.xml.part", "camt.053.txt"]);

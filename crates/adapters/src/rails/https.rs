@@ -1,6 +1,7 @@
-//! The HTTPS transport. It never follows a redirect, never repeats a request, never reads more than a bounded body.
+//! The HTTPS transport. It follows no redirect, repeats no request and reads a bounded body only.
 //!
-//! Only a failure to connect proves that nothing was sent; every other failure leaves the outcome open.
+//! Only a failed connection proves that nothing was sent; every other failure leaves the outcome
+//! unknown.
 
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ use crate::fetch::causes;
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
 const CURSOR_HEADER: &str = "x-report-cursor";
 const IDEMPOTENCY_HEADER: &str = "idempotency-key";
-/// Longest cursor that is believed.
+/// Maximum length of a cursor.
 const MAX_CURSOR_BYTES: usize = 255;
-/// How long an unused connection is kept: shorter than what servers usually keep, so that few requests meet a closed
-/// one and end up indeterminate.
+/// Idle timeout of connections: shorter than that of most servers, so that few requests meet a
+/// closed connection and end up indeterminate.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
 pub(super) struct HttpsTransport {
@@ -46,7 +47,8 @@ impl HttpsTransport {
             headers.insert(AUTHORIZATION, value);
         }
         let builder = Client::builder();
-        // Without TLS (a simulated bank on this machine) nobody is trusted: the system's certificates need no reading.
+        // Without TLS (a simulated bank on this machine) no certificate is checked, so the system's
+        // are not loaded.
         let builder = if payments.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
         let client = builder
             .default_headers(headers)
@@ -75,7 +77,7 @@ impl HttpsTransport {
             StatusCode::ACCEPTED => Delivery::Taken,
             StatusCode::OK => answered(response).await,
             _ if status.is_client_error() => match answered(response).await {
-                // A refusal in HTTP's words alone does not say what became of the instructions.
+                // An HTTP error status alone does not determine the outcome of the instructions.
                 Delivery::Answered(body) if reports::read(&body).is_ok() => Delivery::Answered(body),
                 _ => Delivery::Unclear(format!("HTTP {status}")),
             },
@@ -93,7 +95,7 @@ impl HttpsTransport {
         }
     }
 
-    /// Fetches the next message behind the cursor.
+    /// Fetches the next message after the cursor.
     pub(super) async fn collect(&self, cursor: Option<&str>) -> Result<Reports, String> {
         let mut url = self.reports.clone();
         if let Some(cursor) = cursor {
@@ -107,7 +109,8 @@ impl HttpsTransport {
         }
         let cursor = next_cursor(response.headers())?;
         let mut page = Reports { cursor: Some(cursor), ..Reports::default() };
-        // A message that cannot be understood will not become any better: it is reported, and those behind it follow.
+        // A message that cannot be parsed never will be: it is reported, and the following ones are
+        // fetched.
         match body(response).await {
             Ok(bytes) => match reports::read(&bytes) {
                 Ok(statement) => {
@@ -164,7 +167,8 @@ async fn body(mut response: Response) -> Result<Vec<u8>, BodyError> {
     Ok(bytes)
 }
 
-/// The whole chain of causes, without the URL (a cursor in it says nothing, and it is the same for all).
+/// The whole chain of causes, without the URL (which is the same for all requests but for the
+/// cursor).
 fn describe(error: reqwest::Error) -> String {
     causes(&error.without_url())
 }

@@ -1,4 +1,4 @@
-//! The HTTPS rail against a bank of a few lines that answers whatever the test wants, over plain TCP.
+//! The HTTPS rail against a scripted bank over plain TCP.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::*;
 use crate::rails::{IsoRail, OurSide};
 
-/// A bank that gives every request the same bytes for an answer and closes; `None`: it never answers.
+/// A bank that answers every request with the same bytes and closes; `None`: it never answers.
 struct Bank {
     url: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -35,7 +35,7 @@ impl Bank {
                 seen.lock().expect("unpoisoned").push(request);
                 match &answer {
                     Some(answer) => {
-                        // The client may have had enough before it has read all.
+                        // The client may close before it has read everything.
                         let _ = stream.write_all(answer).await;
                         let _ = stream.shutdown().await;
                     }
@@ -154,7 +154,7 @@ fn pain002(transactions: &[String]) -> String {
     )
 }
 
-/// A status of the message as a whole.
+/// A status of the whole message.
 fn group(message: &str, status: &str) -> String {
     format!(
         "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.03\"><CstmrPmtStsRpt><OrgnlGrpInfAndSts>{message}\
@@ -162,7 +162,7 @@ fn group(message: &str, status: &str) -> String {
     )
 }
 
-/// What two instructions are answered, in short: the status, `taken`, `not sent`, `?`.
+/// The answers to two instructions in short form: the status, `taken`, `not sent`, `?`.
 async fn submitted(answer: Option<Vec<u8>>) -> [String; 2] {
     let bank = Bank::answering(answer).await;
     let batch = [instruction(1), instruction(2)];
@@ -191,7 +191,7 @@ async fn instructions_are_answered_one_by_one() {
         (http("200 OK", "", &pain002(&[rejected.clone(), settled.clone()])), ["Settled", "Rejected"]),
         (http("200 OK", "", &pain002(std::slice::from_ref(&rejected))), ["taken", "Rejected"]),
         (http("200 OK", "", &pain002(&[])), ["taken", "taken"]),
-        // What it speaks of may be either of ours, under an id that is not.
+        // The unknown id may refer to either instruction.
         (http("200 OK", "", &pain002(&[foreign])), ["?", "?"]),
         (http("200 OK", "", &pain002(&[settled.clone(), "<TxInfAndSts/>".into()])), ["Settled", "?"]),
         (http("200 OK", "", &pain002(&[settled.clone(), transaction(1, "RJCT")])), ["?", "taken"]),
@@ -239,7 +239,7 @@ async fn the_request_is_as_agreed_and_is_sent_once() {
 }
 
 #[tokio::test]
-async fn only_a_refused_connection_was_certainly_not_sent() {
+async fn only_a_refused_connection_counts_as_not_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
@@ -250,7 +250,7 @@ async fn only_a_refused_connection_was_certainly_not_sent() {
 }
 
 #[tokio::test]
-async fn silence_leaves_everything_open() {
+async fn a_timeout_leaves_every_outcome_open() {
     let bank = Bank::answering(None).await;
     let batch = [instruction(1), instruction(2)];
     assert_eq!(short(impatient(&bank.url).submit(&batch).await), ["?", "?"]);
@@ -284,7 +284,7 @@ async fn inquiries_are_answered_one_by_one() {
 }
 
 #[tokio::test]
-async fn reports_are_fetched_behind_the_cursor() {
+async fn reports_are_fetched_after_the_cursor() {
     let answer =
         http("200 OK", "x-report-cursor: 18\r\n", &pain002(&[transaction(1, "ACSC"), "<TxInfAndSts/>".into()]));
     let bank = Bank::answering(answer).await;
@@ -300,7 +300,7 @@ async fn reports_are_fetched_behind_the_cursor() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_read_is_reported_and_passed() {
+async fn an_unreadable_page_is_reported_and_skipped() {
     for body in ["<html>", &"x".repeat(MAX_MESSAGE_BYTES + 1)] {
         let bank = Bank::answering(http("200 OK", "x-report-cursor: 18\r\n", body)).await;
         let page = rail(&bank.url).collect(Some("17")).await.expect("a page");
@@ -311,7 +311,7 @@ async fn a_page_that_cannot_be_read_is_reported_and_passed() {
 }
 
 #[tokio::test]
-async fn a_page_that_did_not_come_whole_is_fetched_again() {
+async fn a_truncated_page_is_fetched_again() {
     let cut = b"HTTP/1.1 200 OK\r\nx-report-cursor: 18\r\ncontent-length: 1000\r\n\r\n<Document".to_vec();
     for answer in [
         Some(cut),

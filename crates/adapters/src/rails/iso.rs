@@ -1,4 +1,5 @@
-//! What several ISO 20022 messages share: namespaces, amounts, statuses, the ids of an attempt. Pure functions.
+//! Shared parts of ISO 20022 messages: namespaces, amounts, statuses, the ids of an attempt. Pure
+//! functions.
 
 use domain::currency::Currency;
 use domain::decimal::Decimal;
@@ -11,22 +12,23 @@ use super::xml_read::Element;
 /// Namespace prefix of every ISO 20022 message.
 pub(super) const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:";
 
-/// Most characters of a bank's own words that are kept.
+/// Maximum length of a bank's free text that is kept.
 const MAX_INFO_CHARS: usize = 350;
-/// Most reason codes of one report that are kept.
+/// Maximum number of reason codes of one report.
 const MAX_REASONS: usize = 10;
-/// Most characters of a code or a reference that are kept (the standard allows 35).
+/// Maximum length of a code or a reference that is kept (the standard allows 35).
 const MAX_REFERENCE_CHARS: usize = 140;
-/// Most characters of a wrong value that a complaint repeats.
+/// Maximum length of an invalid value that a complaint quotes.
 const MAX_QUOTED_CHARS: usize = 48;
 /// Digits of an amount (ActiveOrHistoricCurrencyAndAmount: totalDigits 18, fractionDigits 5).
 const MAX_AMOUNT_DIGITS: usize = 18;
 const MAX_AMOUNT_DECIMALS: usize = 5;
 
-/// What stands for a missing id in ISO 20022.
+/// Placeholder for a missing id in ISO 20022.
 pub(super) const NOT_PROVIDED: &str = "NOTPROVIDED";
 
-/// A status code of pain.002 in the words of `corridors.md`. `UNKN` is the proprietary "not known to the rail".
+/// The meaning of a pain.002 status code, as in `corridors.md`. `UNKN` is the proprietary "not
+/// known to the rail".
 pub(super) fn status(code: &str) -> RailStatus {
     match code {
         "RCVD" => RailStatus::Received,
@@ -41,12 +43,12 @@ pub(super) fn status(code: &str) -> RailStatus {
     }
 }
 
-/// The ids of an element as the bank wrote them, bounded; what only fills the place of one counts as missing.
+/// The ids of an element as the bank wrote them, bounded; a placeholder counts as missing.
 pub(super) fn id(element: &Element, path: &[&str]) -> Option<String> {
     provided(element.text_at(path))
 }
 
-/// An amount element, exact; `Ok(None)` where there is none.
+/// An amount element, exact; `Ok(None)` if it is missing.
 pub(super) fn amount(element: Option<&Element>) -> Result<Option<Money>, String> {
     let Some(element) = element else {
         return Ok(None);
@@ -71,7 +73,7 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
 }
 
-/// A reference or an id; what only fills the place of one counts as missing.
+/// A reference or an id; a placeholder counts as missing.
 pub(super) fn provided(text: Option<&str>) -> Option<String> {
     text.filter(|text| *text != NOT_PROVIDED).map(reference)
 }
@@ -81,7 +83,7 @@ pub(super) fn reference(text: &str) -> String {
     clean(text, MAX_REFERENCE_CHARS)
 }
 
-/// The codes and the words of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`): all of both.
+/// All codes and texts of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`).
 pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Vec<String>, Option<String>) {
     let (mut codes, mut words) = (Vec::new(), String::new());
     for element in elements {
@@ -97,8 +99,8 @@ pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Vec<S
     (codes, Some(clean(&words, MAX_INFO_CHARS)).filter(|words| !words.is_empty()))
 }
 
-/// What charge elements add up to: `ChrgsInf` of a report, `Chrgs` of a booking in each of its versions. `Ok(None)` where
-/// there are none.
+/// The sum of charge elements: `ChrgsInf` of a report, `Chrgs` of a booking in each of its
+/// versions. `Ok(None)` if there are none.
 pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Result<Option<Money>, String> {
     let mut sum: Option<Money> = None;
     for element in elements {
@@ -125,13 +127,13 @@ pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Result
     Ok(sum.filter(|sum| sum.minor > 0))
 }
 
-/// The amount of a transaction of a booking, from the first place that has one.
+/// The amount of a booked transaction, from the first element that has one.
 pub(super) fn transaction_amount(details: &Element) -> Result<Option<Money>, String> {
     let places = [["Amt"].as_slice(), &["AmtDtls", "TxAmt", "Amt"], &["AmtDtls", "InstdAmt", "Amt"]];
     amount(places.into_iter().find_map(|place| details.at(place)))
 }
 
-/// An `xs:dateTime` in any of its forms; one without an offset is read as UTC, as everywhere. An `xs:date` is its midnight.
+/// An `xs:dateTime` in any of its forms, in UTC if it has no offset. An `xs:date` is its midnight.
 pub(super) fn instant(text: &str) -> Option<Timestamp> {
     let (date, rest) = text.split_once('T').unwrap_or((text.get(..10)?, ""));
     let (is_date_only, rest) = (!text.contains('T'), if text.contains('T') { rest } else { text.get(10..)? });
@@ -171,7 +173,7 @@ fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
         return None;
     }
     let nanos: i32 = format!("{:0<9}", fraction.get(..fraction.len().min(9))?).parse().ok()?;
-    // A leap second is the last one of its minute.
+    // A leap second counts as the last second of its minute.
     jiff::civil::DateTime::new(date.year(), date.month(), date.day(), hour, minute, second.min(59), nanos).ok()
 }
 
@@ -184,7 +186,7 @@ pub(super) fn flag(element: &Element, name: &str) -> Result<bool, String> {
     }
 }
 
-/// A foreign value as a complaint repeats it: in quotes, escaped, cut.
+/// A foreign value as quoted in a complaint: in quotes, escaped, shortened.
 pub(super) fn quoted(text: &str) -> String {
     let cut: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     format!("{cut:?}")

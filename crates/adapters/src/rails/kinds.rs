@@ -1,21 +1,21 @@
-//! Which message a namespace names: the kinds that are read here, in every version. Pure functions.
+//! The kind of a message, by its namespace: the supported kinds, in every version. Pure functions.
 
-/// A kind of message, and the element below `Document` that it stands in.
+/// A kind of message, and the element below `Document` that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// pain.002: what became of a pain.001.
+    /// pain.002: the status of a pain.001.
     Pain002,
-    /// pacs.002: the same of a payment between banks.
+    /// pacs.002: the status of an interbank payment.
     Pacs002,
-    /// pacs.004: payments that come back.
+    /// pacs.004: returned payments.
     Pacs004,
-    /// camt.029: how an investigation or a request to cancel ended.
+    /// camt.029: the outcome of an investigation or a cancellation request.
     Camt029,
-    /// camt.052: the movements of a day that is not over.
+    /// camt.052: the movements of the current day.
     Camt052,
-    /// camt.053: the statement of an account.
+    /// camt.053: an account statement.
     Camt053,
-    /// camt.054: a notice of bookings.
+    /// camt.054: a notification of bookings.
     Camt054,
 }
 
@@ -41,19 +41,19 @@ impl Kind {
     }
 }
 
-/// What a namespace and its first element say that a message is.
+/// The kind of a message according to its namespace and first element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MessageName {
-    /// One that is read here.
+    /// A supported kind.
     Known(Kind),
-    /// Another one.
+    /// Any other kind.
     Other(String),
 }
 
 impl MessageName {
-    /// The message that begins with an element; `None` where none does. National namespaces carry the same name in another
-    /// place (`http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd`, `…:pain.002.003.03`); a message without
-    /// a namespace is known by its element.
+    /// The message that starts with an element; `None` if none does. National namespaces contain
+    /// the name elsewhere (`http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd`,
+    /// `…:pain.002.003.03`); a message without a namespace is recognised by its element.
     pub(super) fn of(namespace: &str, element: &str) -> Option<MessageName> {
         let by_element = KINDS.iter().find(|(.., name)| *name == element).map(|(kind, ..)| *kind);
         if element != "Document" && by_element.is_none() {
@@ -72,7 +72,8 @@ impl MessageName {
     }
 }
 
-/// The business area and number in a namespace (`pain.002`), where a whole message name stands in it.
+/// The business area and number in a namespace (`pain.002`), if it contains a complete message
+/// name.
 fn named(namespace: &str) -> Option<String> {
     let parts: Vec<&str> = namespace.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_known_by_its_namespace_whichever_authority_gave_it() {
+    fn a_message_is_recognised_by_the_namespace_of_any_authority() {
         for (namespace, element, kind) in [
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.001.03", "Document", Kind::Pain002),
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.001.99", "Document", Kind::Pain002),

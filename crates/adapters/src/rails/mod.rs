@@ -1,8 +1,10 @@
-//! Rails that speak ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, pacs.002, camt.052, camt.053,
-//! camt.054, pacs.004, camt.029, in every version), over HTTPS or over a directory that the bank's host-to-host software shares with us.
+//! Rails over ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, pacs.002,
+//! camt.052, camt.053, camt.054, pacs.004, camt.029, in every version), over HTTPS or over a
+//! directory shared with the bank's host-to-host software.
 //!
-//! A rail never decides anything about money and never repeats a message of its own accord: it says what certainly
-//! happened to it, and everything else is [`Submission::Indeterminate`]. What a bank answers is untrusted input.
+//! A rail makes no decisions about money and never repeats a message by itself: it reports a
+//! definite outcome, and everything else is [`Submission::Indeterminate`]. A bank's answer is
+//! untrusted input.
 
 mod answers;
 mod camt053;
@@ -32,25 +34,26 @@ use secrecy::SecretString;
 use directory::DirectoryTransport;
 use https::HttpsTransport;
 
-/// The largest message that is read from a rail, in bytes.
+/// Maximum size of a message read from a rail, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Who we are to the bank: the same in every message of a rail.
+/// Corridor's identity at the bank: the same in every message of a rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OurSide {
-    /// Name of the initiating party, which is also the debtor: the holder of the account that pays.
+    /// Name of the initiating party, which is also the debtor: the holder of the debited account.
     pub initiating_party: String,
-    /// Number of the account that pays (`DbtrAcct/Id/Othr/Id`).
+    /// Number of the debited account (`DbtrAcct/Id/Othr/Id`).
     pub debtor_account: String,
-    /// Id of the bank that holds it (`DbtrAgt/FinInstnId/Othr/Id`).
+    /// Id of the bank that holds the account (`DbtrAgt/FinInstnId/Othr/Id`).
     pub debtor_agent: String,
-    /// The bank's name for the clearing to use (`PmtTpInf/LclInstrm/Prtry`); `None` leaves it to the bank.
+    /// The bank's name of the clearing (`PmtTpInf/LclInstrm/Prtry`); `None` leaves the choice to
+    /// the bank.
     pub local_instrument: Option<String>,
-    /// The characters that the bank takes.
+    /// The character set that the bank accepts.
     pub character_set: CharacterSet,
 }
 
-/// A rail that is reached over HTTPS.
+/// A rail over HTTPS.
 #[derive(Clone, Debug)]
 pub struct HttpsConfig {
     /// The rail.
@@ -59,28 +62,28 @@ pub struct HttpsConfig {
     pub url: String,
     /// Sent as `Authorization: Bearer …`.
     pub bearer: Option<SecretString>,
-    /// Us.
+    /// The debtor.
     pub ours: OurSide,
-    /// Longest wait for a connection.
+    /// Connect timeout.
     pub connect_timeout: Duration,
-    /// Longest wait for a whole answer, the connection included.
+    /// Timeout for a complete answer, including the connection.
     pub request_timeout: Duration,
-    /// How long the bank may hold a request for reports while it has none (whole seconds).
+    /// Long-polling time of a request for reports (whole seconds).
     pub report_wait: Duration,
 }
 
-/// A rail that is reached through files.
+/// A rail over files.
 #[derive(Clone, Debug)]
 pub struct DirectoryConfig {
     /// The rail.
     pub rail: RailId,
-    /// The shared directory, with `out` (ours) and `in` (the bank's). Missing parts are created.
+    /// The shared directory, with `out` (outgoing) and `in` (the bank's files). Created if missing.
     pub dir: PathBuf,
-    /// Us.
+    /// The debtor.
     pub ours: OurSide,
-    /// The names of the bank's files, as patterns of `*` and `?`, without regard to case.
+    /// Names of the bank's files, as case-insensitive patterns of `*` and `?`.
     pub report_files: Vec<String>,
-    /// How long to watch for new files while there are none.
+    /// How long to poll for new files.
     pub report_wait: Duration,
 }
 
@@ -93,7 +96,7 @@ pub enum SetupError {
         /// The rail.
         rail: RailId,
     },
-    /// The token holds characters that no HTTP header may carry.
+    /// The token contains characters that an HTTP header cannot carry.
     #[error("rail {rail}: bearer: is not a valid header value")]
     Bearer {
         /// The rail.
@@ -132,13 +135,13 @@ enum Transport {
 }
 
 impl IsoRail {
-    /// A rail over HTTPS. A TLS provider must be installed in the process before.
+    /// A rail over HTTPS. A TLS provider must already be installed in the process.
     pub fn https(config: HttpsConfig) -> Result<IsoRail, SetupError> {
         let transport = Transport::Https(Box::new(HttpsTransport::new(&config)?));
         Ok(IsoRail { id: config.rail, ours: config.ours, transport })
     }
 
-    /// A rail over a shared directory, whose parts are created where they are missing (blocking: for start-up).
+    /// A rail over a shared directory, which is created if missing (blocking: for startup).
     pub fn directory(config: DirectoryConfig) -> Result<IsoRail, SetupError> {
         let transport = Transport::Directory(DirectoryTransport::new(&config)?);
         Ok(IsoRail { id: config.rail, ours: config.ours, transport })
@@ -198,7 +201,7 @@ impl Rail for IsoRail {
     }
 }
 
-/// A message on its way out.
+/// An outgoing message.
 struct Message {
     /// Its MsgId, at most 35 characters of `[0-9a-f-]`.
     id: String,

@@ -1,4 +1,4 @@
-//! Reads pacs.004, the return of payments that had been made, in every version: one report for each `TxInf`.
+//! Parses pacs.004, the return of executed payments, in every version: one report for each `TxInf`.
 
 use domain::rail::{About, BankReport, RailStatus, Said};
 use domain::rail_ids::ReportIds;
@@ -7,7 +7,7 @@ use super::iso;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// Reads every transaction of the return.
+/// Parses every transaction of the return.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let message = body.child("OrgnlGrpInf").and_then(|group| iso::id(group, &["OrgnlMsgId"]));
     for (index, transaction) in body.all("TxInf").enumerate() {
@@ -29,14 +29,14 @@ fn report(transaction: &Element, message: Option<&str>, source: &str) -> Result<
     let amount = iso::amount(transaction.child("RtrdIntrBkSttlmAmt"))?;
     let amount = amount.map_or_else(|| iso::amount(transaction.child("RtrdInstdAmt")), |amount| Ok(Some(amount)))?;
     let said = Said {
-        // Money that came back without a sum is never taken for all of it.
+        // A return without an amount is never assumed to be a full one.
         status: match amount {
             Some(_) => RailStatus::Returned,
-            None => RailStatus::Unrecognised("a return that names no amount".to_owned()),
+            None => RailStatus::Unrecognised("a return without an amount".to_owned()),
         },
         reasons,
         info,
-        // The return's own id is no reference of the pay-out that it undoes.
+        // The return's own id is not a reference of the returned payout.
         bank_reference: None,
         amount,
         charges: iso::charges(transaction.all("ChrgsInf"))?,

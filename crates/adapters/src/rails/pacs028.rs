@@ -1,4 +1,4 @@
-//! Writes pacs.028.001.03, the question what became of instructions.
+//! Writes pacs.028.001.03, the inquiry about the status of instructions.
 
 use domain::rail::Inquiry;
 use domain::time::Timestamp;
@@ -10,7 +10,8 @@ use super::xml_write::XmlWriter;
 
 const BYTES_PER_INQUIRY: usize = 320;
 
-/// The inquiry about some attempts. Each is a new question with an id of its own: it may be put any number of times.
+/// The inquiry about several attempts. Each inquiry has its own id and may be sent any number of
+/// times.
 pub(super) fn write(attempts: &[Inquiry]) -> Message {
     let now = Timestamp(jiff::Timestamp::now().as_microsecond());
     compose(Uuid::new_v4().simple().to_string(), now, attempts)

@@ -1,5 +1,5 @@
-//! Writes pain.001.001.09, the payment instructions. The same batch always gives the same bytes, MsgId included, so
-//! that a repetition is recognised as one.
+//! Writes pain.001.001.09, the payment instructions. Equal batches give equal bytes, MsgId
+//! included, so that the bank recognises a repetition.
 
 use std::fmt::Write as _;
 
@@ -16,21 +16,21 @@ use super::xml_write::XmlWriter;
 use super::{Message, OurSide};
 
 const BYTES_PER_INSTRUCTION: usize = 2_048;
-/// Length of a name, and of remittance information (Max140Text).
+/// Maximum length of a name, and of remittance information (Max140Text).
 const MAX_NAME_CHARS: usize = 140;
-/// Length of a street (Max70Text).
+/// Maximum length of a street (Max70Text).
 const MAX_STREET_CHARS: usize = 70;
-/// Length of a town, an id, a scheme (Max35Text).
+/// Maximum length of a town, an id, a scheme (Max35Text).
 const MAX_ID_CHARS: usize = 35;
-/// Length of an ISO external code.
+/// Maximum length of an ISO external code.
 const MAX_CODE_CHARS: usize = 4;
 /// Bytes of the digest in a MsgId: 24 hexadecimal digits, a hyphen and the count stay below 35 characters.
 const MESSAGE_DIGEST_BYTES: usize = 12;
-/// What regulatory reporting tells (Max35Text).
+/// The type of regulatory reporting details (Max35Text).
 const SOURCE_OF_FUNDS: &str = "SOURCE OF FUNDS";
-/// The namespace of names in two parts (docs/guides/corridors-and-rails.md).
+/// The namespace of split names (docs/guides/corridors-and-rails.md).
 const PARTY_NAMES: &str = "urn:corridor:party-names:1";
-/// ISO 3166-1 user-assigned: the order does not say where the sender was born.
+/// ISO 3166-1 user-assigned: the order does not contain the sender's place of birth.
 const UNKNOWN_COUNTRY: &str = "XX";
 
 /// The message that carries a batch.
@@ -57,7 +57,7 @@ pub(super) fn write(rail: &RailId, ours: &OurSide, batch: &[Instruction]) -> Mes
     Message { id, xml }
 }
 
-/// What both headers repeat.
+/// The part repeated in both headers.
 struct Head<'a> {
     id: &'a str,
     created_at: Timestamp,
@@ -65,7 +65,8 @@ struct Head<'a> {
     sum: Option<Decimal>,
 }
 
-/// Names the set of attempts: another set has another MsgId, even where it begins with the same attempt.
+/// Identifies the set of attempts: another set has another MsgId, even if it starts with the same
+/// attempt.
 pub(super) fn message_id(rail: &RailId, batch: &[Instruction]) -> String {
     let mut digest = Sha256::new();
     digest.update(rail.0.as_bytes());
@@ -159,7 +160,8 @@ fn transaction(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction
     }
 }
 
-/// Given and family names of both sides. ISO 20022 has no elements for them: they stand where a bank's own data do.
+/// Given and family names of both sides. ISO 20022 has no elements for them, so they go into
+/// supplementary data.
 fn names_apart(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
     out.nest("SplmtryData", |data| {
         data.nest("Envlp", |envelope| {

@@ -79,7 +79,7 @@ fn local(number: u128) -> Instruction {
 fn the_message_is_the_golden_one() {
     let message = write(&RailId::new("pak-raast"), &ours(), &[instruction(1), local(2)]);
     let golden = include_str!("../../tests/data/rails/pain.001.xml");
-    // The golden file has one element on a line, for the reader's sake.
+    // The golden file has one element per line, for readability.
     let golden: String = golden.lines().map(str::trim_start).collect();
     assert_eq!(message.xml.replace('\n', ""), golden);
     assert!(message.xml.contains(&format!("<MsgId>{}</MsgId>", message.id)));
@@ -109,9 +109,10 @@ fn the_control_sum_is_exact() {
     assert!(xml.contains("<CtrlSum>922337203685477580.25</CtrlSum>"), "{xml}");
 }
 
-/// `corridors.md`: "purpose code, source of funds, split names". The places are those of pain.001.001.09's sequence.
+/// `corridors.md`: "purpose code, source of funds, split names". Positions follow the sequence of
+/// pain.001.001.09.
 #[test]
-fn source_of_funds_and_split_names_stand_in_their_places() {
+fn source_of_funds_and_split_names_are_in_their_elements() {
     let split = |given: &str, family: &str| Some(SplitName { given: given.into(), family: family.into() });
     let mut told = instruction(1);
     told.source_of_funds = Some("Salary".into());

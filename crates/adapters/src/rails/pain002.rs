@@ -1,6 +1,6 @@
-//! Reads pain.002, the status report, in every version: one report for each transaction that it lists, and one for the rest
-//! of a message or block whose status it says as a whole. pacs.002 says the same between banks, and camt.029 how a request to
-//! cancel ended.
+//! Parses pain.002, the status report, in every version: one report for each listed transaction,
+//! and one for the rest of a message or block with an overall status. pacs.002 is the interbank
+//! equivalent, and camt.029 reports the outcome of a cancellation request.
 
 use domain::rail::{About, BankReport, RailStatus, Said};
 use domain::rail_ids::ReportIds;
@@ -9,12 +9,12 @@ use super::iso;
 use super::reports::Statement;
 use super::xml_read::Element;
 
-/// Statuses of a whole message that promise nothing and refuse nothing.
+/// Overall statuses that neither promise nor reject anything.
 const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
-/// Some of its transactions are refused: which ones, the list says.
+/// Some of the transactions are rejected: the list names them.
 const PARTLY: &str = "PART";
 
-/// Reads a pain.002.
+/// Parses a pain.002.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let group = body.child("OrgnlGrpInfAndSts");
     let of_group = Status::of(group, "GrpSts");
@@ -35,13 +35,14 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
     }
     let whole = ReportIds { message, ..ReportIds::default() };
     listed.extend(transactions(body, &whole, &of_group, statement));
-    // Each of our messages is one block: what is said of that says more.
+    // Each outgoing message is one block, so a block's status is the more specific one.
     if !blocks_speak {
         of_group.rest(whole, listed, "GrpSts", statement);
     }
 }
 
-/// Reads a pacs.002: its transactions alone. The message of which it says a status as a whole is not one of ours.
+/// Parses a pacs.002: its transactions only. The message whose overall status it reports is not one
+/// that Corridor sent.
 pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     let message = body.at(&["OrgnlGrpInfAndSts", "OrgnlMsgId"]).map(|id| iso::reference(&id.text));
     let whole = ReportIds { message, ..ReportIds::default() };
@@ -50,7 +51,7 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     of_group.rest(whole, listed, "GrpSts", statement);
 }
 
-/// Reads a camt.029. What it says of a cancellation moves no money: a person looks.
+/// Parses a camt.029. The outcome of a cancellation moves no money: it is for manual review.
 pub(super) fn read_resolution(body: &Element, statement: &mut Statement) {
     let mut number = 0;
     let details = body.all("CxlDtls");
@@ -73,7 +74,7 @@ pub(super) fn read_resolution(body: &Element, statement: &mut Statement) {
     }
 }
 
-/// The status of a message, a block, or what a transaction inherits of them.
+/// The status of a message or block, which its transactions inherit.
 struct Status {
     code: Option<String>,
     reasons: Vec<String>,
@@ -87,7 +88,7 @@ impl Status {
         Status { code, reasons, info }
     }
 
-    /// What it says of the transactions that are not listed.
+    /// Reports the status for all transactions that are not listed.
     fn rest(self, of: ReportIds, listed: Vec<ReportIds>, name: &str, statement: &mut Statement) {
         let Some(code) = self.code.filter(|code| !QUIET.contains(&code.as_str())) else { return };
         if code == PARTLY && !listed.is_empty() {
@@ -113,7 +114,7 @@ impl Status {
     }
 }
 
-/// Reads the transactions below an element; answers their ids.
+/// Parses the transactions below an element; returns their ids.
 fn transactions(parent: &Element, whole: &ReportIds, inherited: &Status, statement: &mut Statement) -> Vec<ReportIds> {
     let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
     let mut listed = Vec::with_capacity(all.len());
@@ -143,7 +144,7 @@ fn report(transaction: &Element, ids: ReportIds, inherited: &Status, source: &st
     let (mut reasons, mut info) = iso::reasons(transaction.all("StsRsnInf"));
     let code = match (transaction.text_at(&["TxSts"]), &inherited.code) {
         (Some(code), _) => code,
-        // One without a status of its own has that of its block or message.
+        // A transaction without its own status inherits that of its block or message.
         (None, Some(code)) => {
             if reasons.is_empty() {
                 reasons.clone_from(&inherited.reasons);

@@ -1,5 +1,5 @@
-//! The transactions of a booking (`Ntry`) of camt.052, .053 and .054: what names them, and how much each is. One that is
-//! booked with others in one sum, without a list of them, is a batch.
+//! The transactions of a booking (`Ntry`) of camt.052, .053 and .054: their references and amounts.
+//! Transactions booked in one sum without a list are a batch.
 
 use domain::money::Money;
 use domain::rail_ids::ReportIds;
@@ -12,15 +12,16 @@ pub(super) struct Part<'a> {
     /// The element that describes it: `TxDtls`, or the booking itself.
     pub(super) details: &'a Element,
     pub(super) ids: ReportIds,
-    /// Whether the booking has this part alone, so that its amount and reference are the part's.
+    /// Whether it is the only part of the booking, so that it has the booking's amount and
+    /// reference.
     is_alone: bool,
-    /// A whole message of ours in one sum, and of how many transactions where that is said.
+    /// A whole message in one sum, with the number of transactions if stated.
     pub(super) batch: Option<Option<usize>>,
     total: Option<&'a Element>,
 }
 
 impl Part<'_> {
-    /// How much it is; `Ok(None)` where nothing says so.
+    /// Its amount; `Ok(None)` if there is none.
     pub(super) fn amount(&self, booking: &Element) -> Result<Option<Money>, String> {
         if self.batch.is_some() {
             return iso::amount(self.total);
@@ -28,7 +29,7 @@ impl Part<'_> {
         let own = iso::transaction_amount(self.details)?;
         let Some(booked) = booking.child("Amt").filter(|_| self.is_alone) else { return Ok(own) };
         let Some(own) = own else { return iso::amount(Some(booked)) };
-        // What left or came into the account, where the transaction's own amount is that without the charges.
+        // The amount booked to the account, where the transaction's own amount excludes charges.
         let with_charges = |booked: &Money, charges: Money| {
             (booked.currency, charges.currency) == (own.currency, own.currency)
                 && booked.minor.abs_diff(own.minor) == charges.minor.unsigned_abs()
@@ -38,7 +39,7 @@ impl Part<'_> {
         Ok(Some(booked.filter(|booked| charges.is_some_and(|it| with_charges(booked, it))).unwrap_or(own)))
     }
 
-    /// The charges that explain its amount.
+    /// The charges included in its amount.
     pub(super) fn charges(&self, booking: &Element) -> Result<Option<Money>, String> {
         let own = iso::charges(self.details.all("Chrgs"))?;
         match own {
@@ -48,7 +49,7 @@ impl Part<'_> {
     }
 }
 
-/// The parts of a booking; none where nothing names what it is about.
+/// The parts of a booking; none if it contains no reference.
 pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
     let groups: Vec<&Element> = booking.all("NtryDtls").collect();
     let count: usize = groups.iter().map(|group| group.all("TxDtls").count()).sum();

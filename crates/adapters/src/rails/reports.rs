@@ -1,5 +1,6 @@
-//! Reads the messages of one file or answer, whatever their kinds, into reports. Each entry stands by itself: one that cannot
-//! be understood becomes a complaint, and the others are read all the same. It never panics and never guesses an id.
+//! Parses the messages of one file or answer, of any kind, into reports. Entries are independent:
+//! one that cannot be parsed becomes a complaint, and the others are still read. It never panics
+//! and never guesses an id.
 
 use domain::bank_statement::BankStatement;
 use domain::rail::BankReport;
@@ -9,26 +10,26 @@ use super::kinds::{Kind, MessageName};
 use super::xml_read::{self, Document, XmlError};
 use super::{camt053, camt054, pacs004, pain002};
 
-/// Most complaints that are kept of one file; the rest is counted.
+/// Maximum number of complaints kept per file; the rest is counted.
 const MAX_COMPLAINTS: usize = 1_000;
 
-/// What the messages of a file say.
+/// The content of a file's messages.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Statement {
     /// The kinds of its messages.
     pub(super) kinds: Vec<Kind>,
-    /// Kind and MsgId of the message that is being read, `pain.002 B-17`.
+    /// Kind and MsgId of the current message, `pain.002 B-17`.
     pub(super) source: String,
     pub(super) entries: Vec<BankReport>,
-    /// Statements of our account, where there is a camt.053.
+    /// Account statements, if there is a camt.053.
     pub(super) statements: Vec<BankStatement>,
-    /// Entries that could not be understood: which and why.
+    /// Entries that could not be parsed, with the reasons.
     pub(super) complaints: Vec<String>,
     complaints_left_out: usize,
 }
 
 impl Statement {
-    /// Takes the outcome of one entry, `place` being its name and number.
+    /// Records the outcome of one entry; `place` is its name and number.
     pub(super) fn take(&mut self, place: &str, number: usize, outcome: Result<BankReport, String>) {
         match outcome {
             Ok(entry) => self.entries.push(entry),
@@ -48,7 +49,7 @@ impl Statement {
         let kind = match &document.name {
             MessageName::Known(kind) => *kind,
             MessageName::Other(namespace) => {
-                return self.complain(format!("a message is {}: it is not read here", iso::quoted(namespace)));
+                return self.complain(format!("a message is {}, which is not supported", iso::quoted(namespace)));
             }
         };
         let (root, element) = (&document.root, kind.element());
@@ -70,7 +71,8 @@ impl Statement {
             Kind::Camt053 => camt053::read(body, self),
             Kind::Camt054 => camt054::read(body, self),
         }
-        // A status may be quiet about everything, and a day may have no booking of ours; the others exist for their entries.
+        // A status report may list no transaction, and a day may have no booking; other messages
+        // need entries.
         let may_be_empty = matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
         if before == (self.entries.len(), self.statements.len(), self.complaints.len()) && !may_be_empty {
             self.complain(format!("{}: it has no entries", self.source));
@@ -78,10 +80,10 @@ impl Statement {
     }
 }
 
-/// Why nothing in a file can be understood.
+/// Why a whole file cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
-    /// Not XML, or not such as is read here.
+    /// Not XML, or not supported XML.
     #[error("the message {0}")]
     Xml(#[from] XmlError),
     /// XML of another kind.
@@ -89,7 +91,7 @@ pub(super) enum Unreadable {
     Kind(String),
 }
 
-/// Reads every message of a file or answer.
+/// Parses every message of a file or answer.
 pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
     let documents = xml_read::read(bytes)?;
     let is_known = |document: &Document| matches!(document.name, MessageName::Known(_));

@@ -1,5 +1,5 @@
-//! Readers over tables of documents, well-meant and hostile: each rule in two versions of its message and in the styles of
-//! two banks.
+//! Readers against tables of documents, valid and hostile: each rule in two versions of its message
+//! and in the styles of two banks.
 
 use domain::attempt::AttemptState;
 use domain::currency::Currency;
@@ -57,7 +57,7 @@ fn pkr(minor: i64) -> Money {
     Money::new(minor, Currency::Pkr)
 }
 
-/// Two attempts of one message, over 379.12 and 10.00, the first of which all tests name.
+/// Two attempts of one message, of 379.12 and 10.00; all tests refer to the first.
 fn ours() -> Candidates {
     let candidate = |id: &str, position: usize, minor: i64| {
         let id = Uuid::parse_str(id).expect("a UUID");
@@ -75,7 +75,7 @@ fn ours() -> Candidates {
     Candidates::new(vec![candidate(UETR, 1, 37_912), candidate("ff112233-4455-6677-8899-aabbccddeeff", 2, 1_000)])
 }
 
-/// What a message says of attempts of ours, in its order.
+/// A message's reports on these attempts, in order.
 fn heard(text: &str) -> Vec<Result<RailReport, Unmatched>> {
     let statement = read(text.as_bytes()).expect(text);
     assert_eq!(statement.complaints, Vec::<String>::new(), "{text}");
@@ -89,7 +89,7 @@ fn heard(text: &str) -> Vec<Result<RailReport, Unmatched>> {
 
 fn statuses(text: &str) -> Vec<(bool, RailStatus)> {
     let first = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
-    heard(text).into_iter().map(|it| it.map(|it| (it.attempt == first, it.status)).expect("of ours")).collect()
+    heard(text).into_iter().map(|it| it.map(|it| (it.attempt == first, it.status)).expect("matched")).collect()
 }
 
 #[test]
@@ -113,7 +113,8 @@ fn a_status_report_is_read_whole() {
     assert_eq!((said.amount, said.source.as_str()), (Some(pkr(3_791_205)), "pain.002 B-17"));
 }
 
-/// cases 01-group-rjct and 01-pmtinf-rjct: a status of the whole is one of each transaction that is not listed.
+/// cases 01-group-rjct and 01-pmtinf-rjct: an overall status applies to each transaction that is
+/// not listed.
 #[test]
 fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
     let group = |status: &str, reason: &str| {
@@ -142,23 +143,23 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
         let said = |body: &str| statuses(&message(&format!("pain.002.001.{version}"), "CstmrPmtStsRpt", body));
         assert_eq!(said(&group("RJCT", "FF01")), both(&no), "the group");
         assert_eq!(said(&(group("", "") + &block("RJCT", ""))), both(&no), "the block");
-        assert_eq!(said(&(group("RJCT", "") + &block("RJCT", ""))), both(&no), "both say it, once each");
+        assert_eq!(said(&(group("RJCT", "") + &block("RJCT", ""))), both(&no), "both report it, once each");
         for code in ["ACTC", "ACCP", "ACSP", "ACWC"] {
             assert_eq!(said(&group(code, "")), both(&yes), "{code}");
             assert_eq!(said(&(group("", "") + &block(code, ""))), both(&yes), "{code}");
         }
         let mixed = said(&(group("RJCT", "") + &block("", &listed("ACSP"))));
-        assert_eq!(mixed, [(true, yes.clone()), (false, no.clone())], "the one that is listed is as the list says");
+        assert_eq!(mixed, [(true, yes.clone()), (false, no.clone())], "the listed one has its own status");
         assert_eq!(
             said(&(group("PART", "") + &block("", &listed("RJCT")))),
             [(true, no.clone())],
-            "others stay as they were"
+            "the others are unchanged"
         );
         assert_eq!(said(&(group("PART", "") + &block("PART", &listed("RJCT")))), [(true, no.clone())]);
         assert_eq!(
             said(&(group("ACSP", "") + &block("", &without_status))),
             both(&yes),
-            "what it does not say it inherits"
+            "a missing status is inherited"
         );
         for quiet in ["RCVD", "PDNG", "PATC"] {
             assert_eq!(said(&group(quiet, "")), [], "{quiet}");
@@ -171,11 +172,11 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
 }
 
 #[test]
-fn bookings_are_told_apart() {
+fn bookings_are_distinguished() {
     let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";
     let returned = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
     let family = "<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>";
-    let undone = || RailStatus::Unrecognised("a debit that undoes a credit".into());
+    let undone = || RailStatus::Unrecognised("a debit that reverses a credit".into());
     for (entry, details, status) in [
         (debit, "", RailStatus::Settled),
         ("", debit, RailStatus::Settled),
@@ -214,7 +215,8 @@ fn bookings_are_told_apart() {
     assert_eq!((report.said.amount, report.said.bank_reference.as_deref()), (Some(pkr(500)), Some("N-1")));
 }
 
-/// Amounts stand in TxDtls/Amt, else AmtDtls/TxAmt, else AmtDtls/InstdAmt, else, for one transaction, in the entry.
+/// Amounts are in TxDtls/Amt, else AmtDtls/TxAmt, else AmtDtls/InstdAmt, else, for one transaction,
+/// in the entry.
 #[test]
 fn amounts_are_found_in_each_of_their_places() {
     let entry = |amount: &str, details: &[&str]| {
@@ -236,11 +238,11 @@ fn amounts_are_found_in_each_of_their_places() {
         assert_eq!(one(&notice(version, &entry("9.00", &[""]))).said.amount, Some(pkr(900)), "the entry's");
         let batch = read(notice(version, &entry("9.00", &[instructed, ""])).as_bytes()).expect("readable");
         let said: Vec<_> = batch.entries.iter().map(|it| (it.said.amount, it.said.status.clone())).collect();
-        let nameless = RailStatus::Unrecognised("a booking that names no amount".into());
+        let nameless = RailStatus::Unrecognised("a booking without an amount".into());
         assert_eq!(
             said,
             [(Some(pkr(300)), RailStatus::Settled), (None, nameless)],
-            "no amount is never taken for equal"
+            "a missing amount never counts as equal"
         );
     }
 }
@@ -286,7 +288,7 @@ fn charges_are_found_in_each_version() {
 }
 
 #[test]
-fn a_batch_that_is_booked_in_one_sum_is_each_of_its_transactions() {
+fn a_batch_booked_in_one_sum_covers_each_of_its_transactions() {
     let booking = |amount: &str, batch: &str| {
         format!(
             "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>\
@@ -324,11 +326,11 @@ fn a_return_is_read_whole() {
         (["AC04".into()].as_slice(), "pacs.004 B-17")
     );
     let nameless = one(&pacs004("02", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>"))).said.status;
-    assert_eq!(nameless, RailStatus::Unrecognised("a return that names no amount".into()));
+    assert_eq!(nameless, RailStatus::Unrecognised("a return without an amount".into()));
 }
 
 #[test]
-fn what_banks_send_beside_is_read_too() {
+fn other_messages_of_banks_are_read_too() {
     let between = message(
         "pacs.002.001.10",
         "FIToFIPmtStsRpt",
@@ -356,11 +358,7 @@ fn what_banks_send_beside_is_read_too() {
             entry("<EndToEndId>X</EndToEndId>")
         ),
     );
-    assert_eq!(
-        statuses(&interim),
-        [(true, RailStatus::Settled)],
-        "another's booking is the statement's to account for"
-    );
+    assert_eq!(statuses(&interim), [(true, RailStatus::Settled)], "an unmatched booking is left to the statement");
 }
 
 #[test]
@@ -380,7 +378,7 @@ fn several_messages_of_one_file_are_all_read() {
 }
 
 #[test]
-fn entries_that_cannot_be_understood_are_complained_about() {
+fn unparsable_entries_are_reported() {
     let id = format!("<OrgnlInstrId>{SIMPLE}</OrgnlInstrId>");
     let amount = |ccy: &str, text: &str| {
         pain002(&format!("{id}<TxSts>ACSC</TxSts><OrgnlTxRef><Amt><InstdAmt{ccy}>{text}</InstdAmt></Amt></OrgnlTxRef>"))
@@ -397,7 +395,7 @@ fn entries_that_cannot_be_understood_are_complained_about() {
         (amount(" Ccy='PKR'", "1.005"), "cannot be read exactly"),
         (amount(" Ccy='XXX'", "1"), "currency \"XXX\" is not known"),
         (amount("", "1"), "InstdAmt has no Ccy"),
-        (camt054("<CdtDbtInd>CRDT</CdtDbtInd>", ""), "a credit that is no return"),
+        (camt054("<CdtDbtInd>CRDT</CdtDbtInd>", ""), "a credit that is not a return"),
         (camt054("<CdtDbtInd>BOTH</CdtDbtInd>", ""), "CdtDbtInd \"BOTH\" is not known"),
         (camt054("", ""), "it has no CdtDbtInd"),
         (camt054("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>maybe</RvslInd>", ""), "neither true nor false"),
@@ -408,13 +406,13 @@ fn entries_that_cannot_be_understood_are_complained_about() {
     ] {
         let statement = read(text.as_bytes()).expect("well-formed");
         assert_eq!((statement.entries.len(), statement.complaints.len()), (0, 1), "{reason}");
-        assert!(statement.complaints[0].contains(reason), "{:?} does not say {reason}", statement.complaints);
+        assert!(statement.complaints[0].contains(reason), "{:?} does not contain {reason}", statement.complaints);
         assert!(statement.complaints[0].len() < 300, "a complaint is bounded");
     }
 }
 
 #[test]
-fn what_only_fills_a_place_is_missing() {
+fn placeholders_count_as_missing() {
     let report = one(&pain002(&format!(
         "<OrgnlInstrId>NOTPROVIDED</OrgnlInstrId><OrgnlEndToEndId>NOTPROVIDED</OrgnlEndToEndId>\
          <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>"
@@ -424,7 +422,7 @@ fn what_only_fills_a_place_is_missing() {
 }
 
 #[test]
-fn unknown_codes_are_kept_and_foreign_amounts_are_told() {
+fn unknown_codes_are_kept_and_foreign_amounts_are_reported() {
     let said = one(&pain002(&format!(
         "<OrgnlInstrId>{SIMPLE}</OrgnlInstrId><TxSts>ZZZZ</TxSts>\
          <OrgnlTxRef><Amt><InstdAmt Ccy=\"USD\">1</InstdAmt></Amt></OrgnlTxRef>"
@@ -461,7 +459,7 @@ fn messages_of_other_kinds_are_unreadable() {
         ("{\"error\":1}".to_owned(), "the message is not well-formed XML"),
     ] {
         let said = read(text.as_bytes()).expect_err(&text).to_string();
-        assert!(said.contains(reason), "{said} does not say {reason}");
+        assert!(said.contains(reason), "{said} does not contain {reason}");
     }
     let statement = read(message("pain.002.001.10", "PmtRtr", "").as_bytes()).expect("a message");
     assert_eq!(statement.complaints, ["the message is a pain.002 without CstmrPmtStsRpt"]);
@@ -475,7 +473,7 @@ fn a_cut_or_scrambled_message_never_panics() {
         let mut scrambled = text.clone().into_bytes();
         for byte in [0, b'<', b'&', b'"', 0xff] {
             scrambled[at] = byte;
-            // Any answer will do, as long as it names nothing but the text's own ids.
+            // Any result is fine as long as its ids come from the text.
             if let Ok(statement) = read(&scrambled) {
                 let all = statement.entries.iter().flat_map(BankReport::ids).flat_map(ReportIds::strong);
                 assert!(all.into_iter().all(|id| id.len() <= 40), "byte {at}");

@@ -1,7 +1,7 @@
-//! Codes of countries, telephone numbers and e-mail addresses as ISO 20022 has them. Characters are the domain's
-//! (`domain::rail_text`).
+//! Country codes, telephone numbers and e-mail addresses in ISO 20022 form. Characters are mapped
+//! by `domain::rail_text`.
 //!
-//! It never fails: what has no such form is left out. What is stored is never touched.
+//! It never fails: a value without a valid form is omitted. Stored values are never changed.
 
 /// Telephone country codes of two digits (ITU-T E.164 Annex D); `1` and `7` have one, all others three.
 const TWO_DIGIT_ZONES: [&str; 43] = [
@@ -10,7 +10,7 @@ const TWO_DIGIT_ZONES: [&str; 43] = [
     "91", "92", "93", "94", "95",
 ];
 
-/// ISO 3166-1: every alpha-3 code with its alpha-2 code behind it (as of 2026-02).
+/// ISO 3166-1: every alpha-3 code followed by its alpha-2 code (as of 2026-02).
 const COUNTRIES: &str = "\
     ABWAW AFGAF AGOAO AIAAI ALAAX ALBAL ANDAD AREAE ARGAR ARMAM ASMAS ATAAQ ATFTF ATGAG AUSAU AUTAT \
     AZEAZ BDIBI BELBE BENBJ BESBQ BFABF BGDBD BGRBG BHRBH BHSBS BIHBA BLMBL BLRBY BLZBZ BMUBM BOLBO \
@@ -29,7 +29,7 @@ const COUNTRIES: &str = "\
     TTOTT TUNTN TURTR TUVTV TWNTW TZATZ UGAUG UKRUA UMIUM URYUY USAUS UZBUZ VATVA VCTVC VENVE VGBVG \
     VIRVI VNMVN VUTVU WLFWF WSMWS XKXXK YEMYE ZAFZA ZMBZM ZWEZW";
 
-/// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
+/// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` for an unknown code.
 pub(super) fn alpha2(code: &str) -> Option<&'static str> {
     COUNTRIES.split(' ').find_map(|row| {
         let (alpha3, alpha2) = row.split_at_checked(3)?;
@@ -37,7 +37,7 @@ pub(super) fn alpha2(code: &str) -> Option<&'static str> {
     })
 }
 
-/// ISO 3166-1 alpha-3 of a country given as alpha-2 or alpha-3; `None` where the code is not known.
+/// ISO 3166-1 alpha-3 of a country given as alpha-2 or alpha-3; `None` for an unknown code.
 pub(crate) fn alpha3(code: &str) -> Option<&'static str> {
     COUNTRIES.split(' ').find_map(|row| {
         let (alpha3, alpha2) = row.split_at_checked(3)?;
@@ -45,7 +45,7 @@ pub(crate) fn alpha3(code: &str) -> Option<&'static str> {
     })
 }
 
-/// An E.164 number as ISO 20022 writes it, country code and rest parted by a hyphen (`+92-3001234567`).
+/// An E.164 number in ISO 20022 form, with a hyphen after the country code (`+92-3001234567`).
 pub(super) fn phone(number: &str) -> Option<String> {
     let digits = number.strip_prefix('+')?;
     if !(4..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -61,7 +61,7 @@ pub(super) fn phone(number: &str) -> Option<String> {
     Some(format!("+{zone}-{rest}"))
 }
 
-/// An e-mail address, if it is ASCII throughout and no longer than RFC 5321 allows.
+/// An e-mail address, if it is pure ASCII and no longer than RFC 5321 allows.
 pub(super) fn email(address: &str) -> Option<&str> {
     (address.len() <= 254 && address.contains('@') && address.bytes().all(|b| b.is_ascii_graphic())).then_some(address)
 }

@@ -1,6 +1,7 @@
-//! Reads small, bounded XML trees from untrusted bytes: every message of a file, wherever it stands in it. No DOCTYPE, no
-//! entities but the predefined ones. Namespaces are compared by their URIs; inside a message elements of other namespaces
-//! (extensions) are skipped. It knows a message by its namespace alone and nothing of what is in one.
+//! Parses small, bounded XML trees from untrusted bytes: every message of a file, at any position.
+//! No DOCTYPE, only predefined entities. Namespaces are compared by their URIs; inside a message,
+//! elements of other namespaces (extensions) are skipped. It recognises a message by its namespace
+//! and is independent of its content.
 
 use std::borrow::Cow;
 
@@ -13,23 +14,24 @@ use quick_xml::{NsReader, XmlVersion};
 use super::MAX_MESSAGE_BYTES;
 use super::kinds::MessageName;
 
-/// Deepest nesting that is followed; the deepest path of the messages read here has 12 elements, envelopes some more.
+/// Maximum nesting; the deepest path of the supported messages has 12 elements, envelopes some
+/// more.
 pub(super) const MAX_DEPTH_ELEMENTS: usize = 32;
-/// Most elements of one file: 1,000 reports of some 50 elements, four times over.
+/// Maximum number of elements of one file: four times 1,000 reports of some 50 elements.
 const MAX_ELEMENTS: usize = 200_000;
-/// Most attributes of one element; an envelope declares all its namespaces in one.
+/// Maximum number of attributes of one element; an envelope may declare all its namespaces in one.
 const MAX_ATTRIBUTES: usize = 64;
-/// Where an XML declaration ends at the latest.
+/// Maximum length of an XML declaration.
 const MAX_DECLARATION_BYTES: usize = 256;
 
-/// Why bytes are no readable document.
+/// Why a document cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum XmlError {
     /// Too large.
     #[error("is larger than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
-    /// Declared to be in an encoding that is not known.
-    #[error("is in an encoding that is not known: {0}")]
+    /// Declared in an unknown encoding.
+    #[error("is in an unknown encoding: {0}")]
     Encoding(String),
     /// A document type, which could define entities.
     #[error("has a DOCTYPE")]
@@ -57,7 +59,7 @@ impl XmlError {
     }
 }
 
-/// One element. Names are local names; text is trimmed, and kept only where there are no child elements.
+/// One element. Names are local names; text is trimmed, and kept only in elements without children.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) name: String,
@@ -68,12 +70,12 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// The first child of that name.
+    /// The first child with this name.
     pub(super) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// Every child of that name.
+    /// All children with this name.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
         self.children.iter().filter(move |child| child.name == name)
     }
@@ -83,7 +85,7 @@ impl Element {
         path.iter().try_fold(self, |element, name| element.child(name))
     }
 
-    /// The text at the end of a path of first children; an empty one counts as missing.
+    /// The text at the end of a path of first children; an empty text counts as missing.
     pub(super) fn text_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path).map(|element| element.text.as_str()).filter(|text| !text.is_empty())
     }
@@ -92,24 +94,24 @@ impl Element {
 /// A message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Document {
-    /// What its namespace says that it is.
+    /// Its kind according to its namespace.
     pub(super) name: MessageName,
-    /// Its root element: `Document`, or the message's own element where that stands by itself.
+    /// Its root element: `Document`, or the message's own element if it has no `Document`.
     pub(super) root: Element,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Documents {
-    /// Its whole messages, in order.
+    /// Its complete messages, in order.
     pub(super) all: Vec<Document>,
     /// The namespace of its first element, for a file without a message.
     pub(super) outermost: String,
-    /// Why what follows them cannot be read, where it cannot.
+    /// Why the rest of the file cannot be parsed.
     pub(super) broken: Option<XmlError>,
 }
 
-/// Reads every message of a file. One that breaks off after whole messages keeps those.
+/// Parses every message of a file. A truncated file keeps its complete messages.
 pub(super) fn read(bytes: &[u8]) -> Result<Documents, XmlError> {
     if bytes.len() > MAX_MESSAGE_BYTES {
         return Err(XmlError::TooLarge);
@@ -137,7 +139,7 @@ fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
             Event::Text(text) => builder.text(&text.xml10_content())?,
             Event::CData(text) => builder.text(&text.xml10_content())?,
             Event::GeneralRef(reference) => builder.text(&resolve(&reference)?)?,
-            // One of several messages that stand one after the other has its own declaration.
+            // Concatenated messages each have their own declaration.
             Event::Decl(_) if builder.depth == 0 => {}
             Event::Decl(_) => return Err(XmlError::malformed("a declaration inside an element")),
             Event::DocType(_) => return Err(XmlError::Doctype),
@@ -147,8 +149,9 @@ fn events(text: &str, builder: &mut Builder) -> Result<(), XmlError> {
     }
 }
 
-/// The text of a file: in the encoding that its byte order mark says, else its declaration, else UTF-8. A byte that is none
-/// of the encoding's becomes U+FFFD: it costs the text that it stands in, which then is no id and no amount.
+/// The text of a file: in the encoding of its byte order mark, else of its declaration, else UTF-8.
+/// An invalid byte becomes U+FFFD, which makes the text that contains it invalid as an id or an
+/// amount.
 fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return Ok(encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0);
@@ -159,7 +162,7 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
         _ => match declared(bytes) {
             None => UTF_8,
             Some(label) => match Encoding::for_label(label.as_bytes()) {
-                // The declaration itself could not be read if it were true.
+                // A true declaration of this encoding would not be readable at this point.
                 Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
                 Some(encoding) => encoding,
                 None => return Err(XmlError::Encoding(label.chars().take(32).collect())),
@@ -169,7 +172,7 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
     Ok(encoding.decode_without_bom_handling(bytes).0)
 }
 
-/// What an XML declaration in ASCII says of the encoding.
+/// The encoding named in an ASCII XML declaration.
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..bytes.len().min(MAX_DECLARATION_BYTES))?.trim_ascii_start();
     let end = start.windows(2).position(|two| two == b"?>")?;
@@ -190,19 +193,19 @@ fn resolve(reference: &BytesRef<'_>) -> Result<String, XmlError> {
 
 #[derive(Default)]
 struct Builder {
-    /// How many elements are open, in and outside messages.
+    /// Number of open elements, in and outside messages.
     depth: usize,
     elements: usize,
-    /// The message that is being read.
+    /// The current message.
     open: Option<Open>,
     found: Documents,
 }
 
-/// A message that is being read.
+/// A message under construction.
 struct Open {
     name: MessageName,
     namespace: String,
-    /// The elements that are open in it. `None`: of a foreign namespace, as is everything in it.
+    /// Its open elements. `None`: of a foreign namespace, like everything below it.
     stack: Vec<Option<Element>>,
 }
 
@@ -221,7 +224,7 @@ impl Builder {
         let namespace = match namespace {
             ResolveResult::Bound(namespace) => namespace.0,
             ResolveResult::Unbound => "",
-            // A prefix that is bound to nothing: of no namespace that is known.
+            // An unbound prefix: not a known namespace.
             ResolveResult::Unknown(_) => "?",
         };
         if self.elements == 1 {

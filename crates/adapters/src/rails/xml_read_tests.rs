@@ -1,4 +1,4 @@
-//! Trees of documents, well-meant and hostile, in every encoding and envelope.
+//! Trees of documents, valid and hostile, in every encoding and envelope.
 
 use super::*;
 use crate::rails::kinds::Kind;
@@ -64,11 +64,11 @@ fn messages_are_found_in_envelopes_and_one_after_the_other() {
     let cut = format!("{}<Document xmlns='{PAIN_002}'><A>2</A>", message(1));
     let documents = read(cut.as_bytes()).expect("its first message is whole");
     assert_eq!(documents.all.len(), 1);
-    assert!(documents.broken.is_some(), "what follows is not passed over");
+    assert!(documents.broken.is_some(), "the rest is reported");
 }
 
 #[test]
-fn encodings_are_those_of_the_mark_else_of_the_declaration() {
+fn encodings_follow_the_mark_then_the_declaration() {
     let text = |encoding: &str| {
         format!(
             "<?xml version='1.0' encoding=\"{encoding}\"?><Document xmlns='{PAIN_002}'><A>ausgeführt, Größe</A></Document>"
@@ -84,7 +84,7 @@ fn encodings_are_those_of_the_mark_else_of_the_declaration() {
         (single("windows-1252"), "windows-1252"),
         (single("iso-8859-15"), "ISO-8859-15"),
         (text("UTF-8").into_bytes(), "UTF-8"),
-        (format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(), "a mark is believed before a declaration"),
+        (format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(), "a mark takes precedence over a declaration"),
         (text("UTF-16").into_bytes(), "a declaration that cannot be true"),
         (wide(u16::to_le_bytes, true), "UTF-16LE"),
         (wide(u16::to_be_bytes, true), "UTF-16BE"),
@@ -97,7 +97,7 @@ fn encodings_are_those_of_the_mark_else_of_the_declaration() {
 }
 
 #[test]
-fn a_bad_byte_costs_the_text_that_it_stands_in() {
+fn an_invalid_byte_invalidates_its_text() {
     let mut bytes = format!("<Document xmlns='{PAIN_002}'><A>ausgef").into_bytes();
     bytes.push(0xFC);
     bytes.extend_from_slice(b"hrt</A><B>ours</B></Document>");

@@ -1,4 +1,4 @@
-//! Writes XML elements with every text escaped. It knows nothing of any message.
+//! Writes XML elements with all text escaped. Independent of any message.
 
 /// A document under construction. Every opened element is closed by the same call.
 pub(super) struct XmlWriter {
@@ -17,14 +17,14 @@ impl XmlWriter {
         writer.out
     }
 
-    /// An element with elements in it.
+    /// An element that contains elements.
     pub(super) fn nest(&mut self, name: &str, body: impl FnOnce(&mut XmlWriter)) {
         self.open(name);
         body(self);
         self.close(name);
     }
 
-    /// An element of another namespace, which its content shares.
+    /// An element of another namespace, which its content inherits.
     pub(super) fn nest_in(&mut self, name: &str, namespace: &str, body: impl FnOnce(&mut XmlWriter)) {
         self.out.push('<');
         self.out.push_str(name);
@@ -35,14 +35,14 @@ impl XmlWriter {
         self.close(name);
     }
 
-    /// An element with a text in it.
+    /// An element that contains text.
     pub(super) fn leaf(&mut self, name: &str, text: &str) {
         self.open(name);
         self.escape(text);
         self.close(name);
     }
 
-    /// An element with a text in it, or nothing where there is none.
+    /// An element that contains text, or nothing if there is none.
     pub(super) fn leaf_if(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             self.leaf(name, text);
@@ -60,7 +60,7 @@ impl XmlWriter {
         self.close(name);
     }
 
-    /// The only elements of a chain of single children: `chain(&["Id", "Othr", "Id"], "1")`.
+    /// Nested single children: `chain(&["Id", "Othr", "Id"], "1")`.
     pub(super) fn chain(&mut self, names: &[&str], text: &str) {
         for name in names {
             self.open(name);
@@ -83,7 +83,7 @@ impl XmlWriter {
         self.out.push('>');
     }
 
-    /// Characters that XML 1.0 cannot carry at all become `.`.
+    /// Characters that XML 1.0 cannot represent become `.`.
     fn escape(&mut self, text: &str) {
         for character in text.chars() {
             match character {

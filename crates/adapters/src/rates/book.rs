@@ -1,7 +1,8 @@
-//! The live rate book: sources in order of preference, refresh, and the guard against a broken source.
+//! The live rate book: sources in order of preference, refresh, and the guard against a broken
+//! source.
 //!
-//! A refresh replaces single pairs; where a source fails, its pairs stay and grow old. A rate that moved too far from
-//! the one in force is held back until a person accepts it. It never judges age: that is the caller's, by `as_of`.
+//! A refresh replaces single pairs; if a source fails, its pairs stay and age. A rate change beyond
+//! the limit is held back until an operator accepts it. The caller judges age, by `as_of`.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,42 +16,42 @@ use super::sheet::{self, JsonShape, SheetError};
 use super::table::{DirectRate, RateTable};
 use crate::fetch::{self, FetchError};
 
-/// Largest sheet that is read, in bytes.
+/// Maximum size of a sheet, in bytes.
 pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
-/// A new rate that differs from the one in force by more is held back, basis points.
+/// A new rate that differs from the current one by more than this is held back, in basis points.
 pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
-/// A sheet may be dated this far into the future (clocks differ).
+/// Maximum clock skew: a sheet may be dated this far in the future.
 pub const MAX_AHEAD: Span = Span::mins(5);
 
-/// Where rates come from.
+/// A source of rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateSource {
-    /// A file of ours: TOML if it is called `*.toml`, CSV otherwise.
+    /// A local file: TOML if its name ends in `.toml`, CSV otherwise.
     File(PathBuf),
-    /// A JSON document over https (plain http to this machine only). Credentials, where the source needs some, are
-    /// headers of the client that is handed in.
+    /// A JSON document over https (plain http to this machine only). Credentials, if needed, are
+    /// headers of the provided client.
     Http {
         /// The address.
         url: String,
-        /// Where the document has what.
+        /// The locations of the values in the document.
         shape: JsonShape,
     },
 }
 
 impl RateSource {
-    /// Its name for people: a file's path, an address without its query and user, where tokens may be.
+    /// Its display name: a file's path, or a URL without query and user, which may contain tokens.
     fn origin(&self) -> String {
         match self {
             RateSource::File(path) => path.display().to_string(),
             RateSource::Http { url, .. } => match reqwest::Url::parse(url) {
                 Ok(url) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
-                Err(_) => "an address that is none".to_owned(),
+                Err(_) => "an invalid address".to_owned(),
             },
         }
     }
 }
 
-/// Why a source gave nothing.
+/// Why a source provided nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum RateError {
     /// A file could not be read.
@@ -58,13 +59,13 @@ pub enum RateError {
     File {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system's error.
         detail: String,
     },
-    /// An address did not answer.
+    /// A URL could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// What was read is no sheet of rates.
+    /// The content is not a valid sheet of rates.
     #[error("{origin}: {error}")]
     Sheet {
         /// File or address.
@@ -79,12 +80,12 @@ pub enum RateError {
         origin: String,
         /// `BASE/QUOTE`.
         pair: String,
-        /// The date it bears.
+        /// Its date.
         as_of: Timestamp,
     },
 }
 
-/// A new rate that moved too far to be believed.
+/// A new rate whose change exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
     /// The pair with the new rate.
@@ -93,14 +94,14 @@ pub struct HeldBack {
     pub in_force: Mid,
 }
 
-/// What a refresh did.
+/// The result of a refresh.
 #[derive(Debug, Default)]
 pub struct RateRefresh {
-    /// Pairs that have a newer rate now.
+    /// Pairs with a newer rate.
     pub updated: usize,
     /// Pairs whose new rate was held back.
     pub held_back: Vec<HeldBack>,
-    /// Sources that gave nothing, and why.
+    /// Failed sources, with the errors.
     pub failed: Vec<RateError>,
 }
 
@@ -110,7 +111,7 @@ struct InForce {
     held_back: Vec<HeldBack>,
 }
 
-/// The rates in force. Share it behind an `Arc`; a look-up takes no lock for longer than a pointer's copy.
+/// The current rates. Share it behind an `Arc`; a lookup holds its lock only to copy a pointer.
 #[derive(Debug)]
 pub struct LiveRates {
     sources: Vec<RateSource>,
@@ -119,8 +120,8 @@ pub struct LiveRates {
 }
 
 impl LiveRates {
-    /// An empty book over sources in order of preference: a pair is taken from the first that states it. It answers
-    /// nothing until the first [`LiveRates::refresh`].
+    /// An empty book over sources in order of preference: a pair comes from the first source that
+    /// states it. It has no rates until the first [`LiveRates::refresh`].
     pub fn new(sources: Vec<RateSource>, max_move_bps: u32) -> LiveRates {
         LiveRates { sources, max_move_bps, in_force: RwLock::default() }
     }
@@ -149,12 +150,13 @@ impl LiveRates {
         refreshed
     }
 
-    /// Rates that wait for a person.
+    /// Rates that wait for an operator's decision.
     pub fn held_back(&self) -> Vec<HeldBack> {
         self.in_force().held_back.clone()
     }
 
-    /// Puts a held-back rate in force, on a person's word; `None` if none is held back for the pair.
+    /// Puts a held-back rate in force, on an operator's decision; `None` if none is held back for
+    /// the pair.
     pub fn accept(&self, base: Currency, quote: Currency) -> Option<Mid> {
         self.change(|in_force| {
             let at = in_force.held_back.iter().position(|held| (held.new.base, held.new.quote) == (base, quote))?;
@@ -210,7 +212,8 @@ impl InForce {
     }
 }
 
-/// Whether `new` differs from `old` by more than `bps`; what cannot be computed has moved too far.
+/// Whether `new` differs from `old` by more than `bps`; a difference that overflows counts as too
+/// large.
 fn moved_beyond(old: Decimal, new: Decimal, bps: u32) -> bool {
     let difference = if new > old { new.checked_sub(old) } else { old.checked_sub(new) };
     let moved = difference.and_then(|size| size.checked_mul(Decimal::from_int(10_000)));

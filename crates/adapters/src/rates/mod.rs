@@ -1,7 +1,8 @@
 //! The rate book: mid-market rates from files, HTTPS sources, or the sandbox's own walk.
 //!
-//! [`LiveRates`] and [`SandboxRates`] implement the port. Neither adds a margin, neither judges whether a rate is too
-//! old to trade on (the caller does, by `as_of`), and no number ever passes through a binary float.
+//! [`LiveRates`] and [`SandboxRates`] implement the port. Neither adds a margin or judges whether a
+//! rate is too old to trade on (the caller does, by `as_of`), and no number ever passes through a
+//! binary float.
 
 mod book;
 mod sandbox;

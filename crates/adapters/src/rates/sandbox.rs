@@ -1,6 +1,8 @@
-//! Rates for the sandbox: embedded mids of November 2026 that walk a little, the same way for the same seed.
+//! Rates for the sandbox: embedded mids of November 2026 with a small random walk, reproducible by
+//! seed.
 //!
-//! They are made up around plausible levels and are no market data; a production service never uses them.
+//! They are invented at plausible levels and are not market data; a production service never uses
+//! them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,18 +15,19 @@ use super::table::{DirectRate, RateTable};
 
 /// Time between two steps of the walk.
 pub const STEP: Span = Span::secs(5);
-/// Farthest that one currency walks from its mid against USD, parts per million; a pair of two walking currencies
-/// stays within twice that, ± 0.2 %.
+/// Maximum deviation of one currency from its mid against USD, in parts per million; a pair of two
+/// walking currencies stays within twice that, ± 0.2 %.
 pub const MAX_WALK_PPM: i64 = 1_000;
 /// Largest single step, parts per million.
 const MAX_STEP_PPM: u64 = 40;
-/// Steps made good at once after a pause.
+/// Maximum number of steps made at once after a pause.
 const MAX_STEPS_AT_ONCE: i64 = 1_000;
 /// Decimals of a walked rate.
 const WALKED_DECIMALS: u32 = 6;
 
-/// Stated pairs at the start: `(base, quote, mantissa, decimals)`. AED/PKR is stated apart from USD/PKR and USD/AED
-/// (`decisions.md`, worked example: 75.90, and 278.75 for USDT/PKR, which is USD/PKR at par).
+/// Initial pairs: `(base, quote, mantissa, decimals)`. AED/PKR is stated separately from USD/PKR
+/// and USD/AED (`decisions.md`, worked example: 75.90, and 278.75 for USDT/PKR, which is USD/PKR at
+/// par).
 const MIDS: [(Currency, Currency, i128, u32); 20] = [
     (Currency::Aed, Currency::Pkr, 7590, 2),
     (Currency::Usd, Currency::Aed, 36725, 4),
@@ -48,7 +51,8 @@ const MIDS: [(Currency, Currency, i128, u32); 20] = [
     (Currency::Usdt, Currency::Usd, 1, 0),
 ];
 
-/// Currencies that do not walk: the unit itself, the coins, and the Gulf currencies pegged to the dollar.
+/// Currencies that do not walk: USD itself, the stablecoins, and the Gulf currencies pegged to the
+/// dollar.
 const PEGGED: [Currency; 8] = [
     Currency::Usd,
     Currency::Usdc,
@@ -63,7 +67,8 @@ const PEGGED: [Currency; 8] = [
 #[derive(Clone, Debug)]
 struct Walk {
     table: RateTable,
-    /// Worth of each currency against its mid, parts per million, in the order of [`Currency::ALL`].
+    /// Current level of each currency against its mid, in parts per million, in the order of
+    /// [`Currency::ALL`].
     offsets_ppm: [i64; Currency::ALL.len()],
     random: u64,
     stepped_at: Timestamp,
@@ -77,7 +82,8 @@ pub struct SandboxRates {
 }
 
 impl SandboxRates {
-    /// A book at the embedded mids. `frozen` keeps them there; their time moves on with every tick all the same.
+    /// A book at the embedded mids. `frozen` keeps them there; their time still advances with every
+    /// tick.
     pub fn new(seed: u64, frozen: bool, now: Timestamp) -> SandboxRates {
         let offsets_ppm = [0; Currency::ALL.len()];
         let table = table(&offsets_ppm, now);
@@ -85,7 +91,7 @@ impl SandboxRates {
         SandboxRates { walk: RwLock::new(Arc::new(walk)), frozen }
     }
 
-    /// Brings the rates to `now`: one step for every [`STEP`] since the last, and fresh times.
+    /// Advances the rates to `now`: one step for every [`STEP`] since the last, and current times.
     pub fn tick(&self, now: Timestamp) {
         let mut guard = self.walk.write().unwrap_or_else(PoisonError::into_inner);
         let walk = Arc::make_mut(&mut guard);

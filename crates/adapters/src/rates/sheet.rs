@@ -1,5 +1,6 @@
-//! Reading what a source publishes into rates: our TOML and CSV files, and JSON of a configurable shape. Numbers are
-//! read from their own text, exactly; a binary float is never made of them. A sheet is read completely or refused.
+//! Parses a source's publication into rates: Corridor's TOML and CSV files, and JSON of a
+//! configurable shape. Numbers are parsed exactly from their text, never through a binary float. A
+//! sheet is read completely or rejected.
 
 use std::fmt;
 
@@ -13,31 +14,31 @@ use serde_json::value::RawValue;
 use super::table::DirectRate;
 use domain::ports::Mid;
 
-/// Why a sheet was refused.
+/// Why a sheet was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
-    /// Not the form it should be.
+    /// A malformed document.
     #[error("{0}")]
     Form(String),
-    /// A member that must be there is not.
+    /// A required member is missing.
     #[error("{0} is missing")]
     Missing(String),
-    /// A currency that Corridor does not know where one must be.
+    /// An unknown currency where a known one is required.
     #[error("{field}: {code:?} is not a currency of this service")]
     Currency {
-        /// Where it stands.
+        /// The field.
         field: String,
-        /// What stands there.
+        /// The value.
         code: String,
     },
-    /// A rate that is no number of the interface's bounds.
+    /// A rate that is not a number within the interface's bounds.
     #[error("{pair}: {text} {error}")]
     Number {
         /// `BASE/QUOTE`.
         pair: String,
         /// The text of the number.
         text: String,
-        /// What is wrong with it.
+        /// The number's error.
         error: DecimalError,
     },
     /// A rate must be greater than zero.
@@ -57,13 +58,13 @@ pub enum SheetError {
     Time(String),
 }
 
-/// Where a JSON document has what (RFC 6901 pointers through objects only).
+/// The locations of values in a JSON document (RFC 6901 pointers through objects only).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JsonShape {
     /// The base currency's code.
     pub base: String,
-    /// The base where the document does not say it; goes before `base`.
+    /// The base if the document does not contain it; takes precedence over `base`.
     pub fixed_base: Option<String>,
     /// The time: RFC 3339, a date, or seconds since 1970.
     pub as_of: String,
@@ -77,7 +78,7 @@ impl Default for JsonShape {
     }
 }
 
-/// Reads JSON of the given shape. Currencies that Corridor does not trade are passed over.
+/// Parses JSON of the given shape. Unsupported currencies are skipped.
 pub fn from_json(text: &str, shape: &JsonShape) -> Result<Vec<DirectRate>, SheetError> {
     let as_of = time(&plain(find(text, &shape.as_of)?)?)?;
     let code = match &shape.fixed_base {
@@ -87,7 +88,7 @@ pub fn from_json(text: &str, shape: &JsonShape) -> Result<Vec<DirectRate>, Sheet
     let base = currency("base", &code)?;
     let mut rates = Vec::new();
     for (code, number) in members(find(text, &shape.rates)?, &shape.rates)? {
-        // A source states its base in itself, as 1; that is no pair.
+        // A source may list its base as 1, which is not a pair.
         let Some(quote) = Currency::parse(&code).filter(|quote| *quote != base) else { continue };
         rates.push(rate(base, quote, &plain(number.get())?, as_of)?);
     }
@@ -101,8 +102,8 @@ struct TomlSheet {
     rates: std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>,
 }
 
-/// Reads TOML: `as_of = "…"`, then tables `[rates.<BASE>]` with `<QUOTE> = "<number>"`. Rates are strings, because a
-/// TOML number behind a point is a binary float.
+/// Parses TOML: `as_of = "…"`, then tables `[rates.<BASE>]` with `<QUOTE> = "<number>"`. Rates are
+/// strings, because a TOML number with a decimal point is a binary float.
 pub fn from_toml(text: &str) -> Result<Vec<DirectRate>, SheetError> {
     let sheet: TomlSheet = toml::from_str(text).map_err(|error| SheetError::Form(error.to_string()))?;
     let as_of = time(&sheet.as_of)?;
@@ -116,7 +117,7 @@ pub fn from_toml(text: &str) -> Result<Vec<DirectRate>, SheetError> {
     Ok(rates)
 }
 
-/// Reads CSV with the heading `base,quote,rate,as_of`.
+/// Parses CSV with the header `base,quote,rate,as_of`.
 pub fn from_csv(text: &str) -> Result<Vec<DirectRate>, SheetError> {
     let form = |error: csv::Error| SheetError::Form(error.to_string());
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -206,7 +207,8 @@ fn members<'a>(object: &'a str, pointer: &str) -> Result<Vec<(String, &'a RawVal
     Ok(members)
 }
 
-/// The members of an object in their order, values as text; unlike a map it keeps duplicates, to refuse them.
+/// The members of an object in order, values as text; unlike a map it keeps duplicates, so that
+/// they can be rejected.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

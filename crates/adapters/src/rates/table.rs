@@ -1,17 +1,17 @@
-//! The rates in force as one immutable table, and how a rate that no source states is derived from those it does.
-//! It never fetches and never judges a rate's age: that is the caller's, by `as_of`.
+//! The current rates as one immutable table, and the derivation of rates that no source states. It
+//! fetches nothing; the caller judges a rate's age, by `as_of`.
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::{Decimal, Rounding};
 use domain::ports::Mid;
 use domain::time::Timestamp;
 
-/// Decimals of a rate that is inverted or crossed; the one rounding is half-even.
+/// Decimals of an inverted or crossed rate; the only rounding is half-even.
 pub const DERIVED_DECIMALS: u32 = 12;
 
 const CURRENCIES: usize = Currency::ALL.len();
 
-/// One pair as a source states it.
+/// One pair as stated by a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectRate {
     /// One unit of this …
@@ -28,11 +28,11 @@ pub struct RateTable {
     direct: Box<[Option<Mid>]>,
 }
 
-/// One step of a crossing: worth of `base` in `quote` as numerator over denominator, unrounded.
+/// One leg of a cross: worth of `base` in `quote` as numerator over denominator, unrounded.
 struct Leg {
     numerator: Decimal,
     denominator: Decimal,
-    /// `None` for a coin's default worth, which no source dates.
+    /// `None` for a stablecoin's default worth, which no source dates.
     as_of: Option<Timestamp>,
 }
 
@@ -43,7 +43,7 @@ impl Default for RateTable {
 }
 
 impl RateTable {
-    /// What a source states for exactly this pair.
+    /// The stated rate for exactly this pair.
     pub fn direct(&self, base: Currency, quote: Currency) -> Option<Mid> {
         self.direct[place(base, quote)]
     }
@@ -64,11 +64,12 @@ impl RateTable {
         self.direct.iter().flatten().map(|mid| mid.as_of).max()
     }
 
-    /// The rate of a pair: as stated; else the inverse of the stated opposite; else crossed over USD from two such
-    /// legs. Derived rates are one exact fraction rounded once, half-even, to [`DERIVED_DECIMALS`]; their time is the
-    /// older leg's. A coin that no source prices in USD counts as 1 USD. A currency in itself is 1, as of the newest
-    /// rate. `None` where there is no way, where a product does not fit 128 bits, or where so little is left of a rate
-    /// at 12 decimals that it is zero.
+    /// The rate of a pair: as stated; else the inverse of the stated opposite; else crossed over
+    /// USD from two legs of either kind. Derived rates are one exact fraction rounded once,
+    /// half-even, to [`DERIVED_DECIMALS`]; their time is the older leg's. A stablecoin that no
+    /// source prices in USD counts as 1 USD. A currency against itself is 1, as of the newest rate.
+    /// `None` if there is no path, if a product exceeds 128 bits, or if a rate rounds to zero at 12
+    /// decimals.
     pub fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
         if base == quote {
             return Some(Mid { rate: Decimal::ONE, as_of: self.newest()? });

@@ -56,14 +56,15 @@ fn rates_are_stated_inverted_or_crossed_over_usd_with_one_rounding() {
         assert_eq!(mid.rate, dec(expected), "{base}/{quote}");
         assert_eq!(mid.as_of, Timestamp(as_of), "{base}/{quote}");
     }
-    assert_eq!(table.mid(Currency::Inr, Currency::Pkr), None, "no source knows a way");
-    assert_eq!(RateTable::default().mid(Currency::Usdt, Currency::Usd), None, "an empty book knows nothing");
+    assert_eq!(table.mid(Currency::Inr, Currency::Pkr), None, "no path between them");
+    assert_eq!(RateTable::default().mid(Currency::Usdt, Currency::Usd), None, "an empty book has no rates");
 }
 
 #[test]
-fn ties_round_to_the_even_digit_and_too_little_is_no_rate() {
+fn ties_round_to_even_and_a_zero_result_is_not_a_rate() {
     for (stated, inverse) in [
-        // 0.0000000000005, 0.0000000000125, 0.0000000000625: halfway between two digits of the twelfth decimal.
+        // 0.0000000000005, 0.0000000000125, 0.0000000000625: halfway between two digits of the
+        // twelfth decimal.
         ("2000000000000", None),
         ("80000000000", Some("0.000000000012")),
         ("16000000000", Some("0.000000000062")),
@@ -90,7 +91,7 @@ fn numbers_beyond_binary_floats_are_kept_digit_for_digit() {
     assert_eq!(of(Currency::Pkr), "9007199254740993.5");
     assert_eq!(of(Currency::Aed), "3.672500000001");
     assert_eq!(of(Currency::Vnd), "26350");
-    assert_eq!(rates.len(), 3, "unknown currencies and the base itself are passed over");
+    assert_eq!(rates.len(), 3, "unknown currencies and the base itself are skipped");
     let mut table = RateTable::default();
     rates.iter().for_each(|rate| table.set(rate.base, rate.quote, rate.mid));
     assert_eq!(table.mid(Currency::Usdt, Currency::Pkr).expect("crossed").rate.to_string(), "9007199254740993.5");
@@ -137,7 +138,7 @@ fn broken_sheets_are_refused_with_the_reason() {
 }
 
 #[test]
-fn toml_and_csv_say_the_same() {
+fn toml_and_csv_give_the_same_rates() {
     let toml = from_toml("as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n").expect("toml");
     let csv = from_csv("base,quote,rate,as_of\n# a comment\nUSD, PKR, 278.75, 2026-11-20\n").expect("csv");
     assert_eq!(toml, csv);
@@ -162,7 +163,7 @@ async fn a_rate_that_jumps_is_held_back_until_a_person_accepts_it() {
     write(&path, "242.01", later + Span(1000));
     let refreshed = rates.refresh(&client, later + Span(1000)).await;
     assert_eq!((refreshed.updated, refreshed.held_back.len()), (0, 1));
-    assert_eq!(current(), Mid { rate: dec("220"), as_of: later }, "the old one stays and grows old");
+    assert_eq!(current(), Mid { rate: dec("220"), as_of: later }, "the old one stays and ages");
     assert_eq!(rates.held_back(), refreshed.held_back);
 
     assert_eq!(rates.accept(Currency::Usd, Currency::Inr), None);
@@ -269,7 +270,7 @@ fn the_walk_is_small_and_the_same_for_the_same_seed() {
 }
 
 #[test]
-fn frozen_rates_stay_and_never_grow_old() {
+fn frozen_rates_stay_and_never_age() {
     let rates = SandboxRates::new(7, true, NOW);
     let later = NOW + Span::days(30);
     rates.tick(later);

@@ -1,6 +1,6 @@
-//! The lists in force, and their refresh: a new list replaces the old one only when it was read completely; whatever
-//! goes wrong, the old one stays and grows old. It never decides: it answers with a score and whether it may be
-//! trusted to clear anybody.
+//! The sanction lists in force, and their refresh: a new list replaces the old one only if it was
+//! read completely; on any failure the old one stays and ages. It makes no decision: it returns a
+//! score and whether that score may clear a party.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,28 +21,29 @@ use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
 use crate::fetch::{self, FetchError};
 
-/// Lists whose last successful load is older clear nobody (`decisions.md`, "Risk").
+/// Lists whose last successful load is older than this clear no party (`decisions.md`, "Risk").
 pub const STALE_AFTER: Span = Span::hours(24);
-/// A copy of a list that was read longer ago is no reason to start.
+/// A copy of a list older than this is not used at startup.
 pub const KEPT_FOR: Span = Span::days(30);
-/// A refreshed list with less than this share of the old one's entries is taken for a broken download, per cent.
+/// A refreshed list with less than this share of the old one's entries counts as a broken download,
+/// in per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
 
-/// The score of an address that a list names.
+/// The score of a listed address.
 const CERTAIN: u8 = 100;
 
 const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
 
-/// Where one document is.
+/// The location of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A local file.
     File(PathBuf),
-    /// An address, https (plain http to this machine only).
+    /// A URL, https (plain http to this machine only).
     Http(String),
 }
 
-/// One list: the documents that make it up (two for OFAC's CSV, one otherwise).
+/// One list: its documents (two for OFAC's CSV, one otherwise).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListSource {
     /// Its documents.
@@ -50,7 +51,7 @@ pub struct ListSource {
 }
 
 impl ListSource {
-    /// What its copy is kept under: a digest, for an address may hold a secret.
+    /// The key of its stored copy: a digest, because a URL may contain a secret.
     pub(super) fn key(&self) -> String {
         let mut digest = Sha256::new();
         for location in &self.locations {
@@ -71,7 +72,7 @@ impl ListSource {
 /// The last good copy of a list.
 #[derive(Clone, Debug)]
 pub struct KeptCopy {
-    /// What it is called.
+    /// The list's name.
     pub name: String,
     /// SHA-256 of its documents, in hexadecimal.
     pub digest: String,
@@ -81,20 +82,20 @@ pub struct KeptCopy {
     pub documents: Vec<Document>,
 }
 
-/// Where last good copies are kept. An error is told in words: the lists go on without.
+/// Storage of last good copies. Errors are texts: the lists work without it.
 pub trait KeptLists: std::fmt::Debug + Send + Sync {
-    /// The copy that is kept under a key.
+    /// The copy stored under a key.
     fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>>;
-    /// Keeps a copy in the place of an older one.
+    /// Stores a copy, replacing an older one.
     fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>>;
 }
 
-/// How lists are read.
+/// Settings for reading lists.
 #[derive(Clone, Debug)]
 pub struct ListSettings {
-    /// What their servers are told of us.
+    /// The user agent sent to list servers.
     pub user_agent: String,
-    /// Where last good copies are kept; nowhere if `None`.
+    /// Storage of last good copies; `None` = none are kept.
     pub kept: Option<Arc<dyn KeptLists>>,
 }
 
@@ -104,7 +105,7 @@ impl Default for ListSettings {
     }
 }
 
-/// What list servers are told: OFAC's refuses what does not begin like a browser.
+/// The default user agent: OFAC's server rejects any that does not start like a browser's.
 pub fn user_agent() -> String {
     concat!("Mozilla/5.0 (compatible; Corridor/", env!("CARGO_PKG_VERSION"), ")").to_owned()
 }
@@ -117,17 +118,17 @@ pub enum RefreshError {
     File {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system's error.
         detail: String,
     },
-    /// An address did not answer.
+    /// A URL could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// What was read is no list.
+    /// The content is not a list.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The list lost more than half its entries.
-    #[error("{list}: only {now} entries where there were {before}; a restart accepts this")]
+    #[error("{list}: only {now} entries, previously {before}; restart to accept this list")]
     Shrunk {
         /// Name of the list.
         list: String,
@@ -136,7 +137,7 @@ pub enum RefreshError {
         /// Entries read.
         now: usize,
     },
-    /// The source cannot be read, and the copy that is kept of it is too old to start with.
+    /// The source cannot be read, and its stored copy is too old.
     #[error("{failed}; the last good copy is of {} and too old", .read_at.date())]
     KeptTooOld {
         /// Why the source cannot be read.
@@ -144,12 +145,12 @@ pub enum RefreshError {
         /// When the copy was read.
         read_at: Timestamp,
     },
-    /// Reading was abandoned by the runtime.
-    #[error("reading the list was cut short: {0}")]
+    /// The runtime cancelled the task.
+    #[error("reading the list was cancelled: {0}")]
     Interrupted(String),
 }
 
-/// What a refresh did: one outcome for each source, in their order.
+/// The result of a refresh: one outcome for each source, in order.
 #[derive(Debug)]
 pub struct ListRefresh {
     /// `Ok` with the version now in force, or why the old list stays.
@@ -163,36 +164,37 @@ impl ListRefresh {
     }
 }
 
-/// A list as it was last read from its source.
+/// A list as last read from its source.
 #[derive(Clone, Debug)]
 struct Loaded {
     list: Arc<List>,
     read_at: Timestamp,
-    /// Whether it is the copy that was kept of an earlier run: the first that this run reads replaces it, whatever its size.
+    /// Whether it is a stored copy of an earlier run: the first list read in this run replaces it,
+    /// whatever its size.
     is_copy: bool,
 }
 
-/// What is said of a list in force.
+/// The status of a list in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListState {
-    /// What it is called.
+    /// The list's name.
     pub name: String,
     /// When it was last read from its source; `None` for the shipped sample, which never ages.
     pub read_at: Option<Timestamp>,
     /// How many entries it has.
     pub entries: usize,
-    /// Entries that could not be read: each with its place.
+    /// Entries that could not be read, with their positions.
     pub unreadable: Vec<String>,
 }
 
 #[derive(Debug)]
 struct InForce {
     lists: Arc<SanctionLists>,
-    /// For each source: its list as it was last read successfully.
+    /// For each source: its list as last read successfully.
     loaded: Vec<Option<Loaded>>,
 }
 
-/// The lists in force. Share it behind an `Arc`; screening takes no lock for longer than a pointer's copy.
+/// The lists in force. Share it behind an `Arc`; screening holds the lock only to copy a pointer.
 #[derive(Debug)]
 pub struct ListBook {
     sources: Vec<ListSource>,
@@ -221,12 +223,12 @@ impl ListBook {
         ListBook { sources: Vec::new(), settings, in_force }
     }
 
-    /// A book over `sources`, loaded for the first time. A list on a server of which a fresh copy is kept is not waited
-    /// for: [`ListBook::wants_refresh`] says that it should be read soon. Of one that cannot be read the last good copy
-    /// is taken.
+    /// A book over `sources`, loaded for the first time. A server's list with a fresh stored copy
+    /// is not waited for: [`ListBook::wants_refresh`] then requests an early refresh. If a list
+    /// cannot be read, its last good copy is used.
     ///
     /// # Errors
-    /// A source can neither be read now nor has a copy of the last 30 days.
+    /// A source cannot be read and has no copy of the last 30 days.
     pub async fn load(
         sources: Vec<ListSource>,
         settings: ListSettings,
@@ -239,7 +241,7 @@ impl ListBook {
         Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
 
-    /// Reads every source again. A source that fails keeps its old list and its old time of loading.
+    /// Reads every source again. A failed source keeps its old list and its old load time.
     pub async fn refresh(&self, client: &reqwest::Client, now: Timestamp) -> ListRefresh {
         let mut loaded = self.in_force().loaded.clone();
         let reading = self.sources.iter().zip(&loaded).map(|(source, slot)| {
@@ -263,12 +265,12 @@ impl ListBook {
         ListRefresh { outcomes }
     }
 
-    /// Whether a copy of an earlier run is in force, so that its source should be read at once.
+    /// Whether a copy of an earlier run is in force, so that its source should be read immediately.
     pub fn wants_refresh(&self) -> bool {
         self.in_force().loaded.iter().flatten().any(|slot| slot.is_copy)
     }
 
-    /// What is in force, list by list.
+    /// The status of each list.
     pub fn states(&self) -> Vec<ListState> {
         let state = |slot: &Loaded| ListState {
             name: slot.list.name.clone(),
@@ -284,12 +286,12 @@ impl ListBook {
         self.in_force().lists.clone()
     }
 
-    /// Whether the lists are too old to clear anybody at `now`. The sample never ages.
+    /// Whether the lists are too old at `now` to clear a party. The sample never ages.
     pub fn is_stale(&self, now: Timestamp) -> bool {
         self.in_force().is_stale(now)
     }
 
-    /// When the list that was read longest ago was last read; `None` for the sample.
+    /// When the oldest list was last read; `None` for the sample.
     pub fn oldest_load(&self) -> Option<Timestamp> {
         let in_force = self.in_force();
         let times = in_force.loaded.iter().flatten().filter(|slot| !slot.list.sample).map(|slot| slot.read_at);
@@ -326,15 +328,15 @@ impl NameScreen for ListBook {
     }
 }
 
-/// Why a name is for a person to look at, whoever is listed: letters of two scripts in one word are how a name is disguised
-/// and what a slip of the keyboard looks like; words beyond those that are compared were compared with nothing.
+/// Why a name needs manual review, independent of the lists: a word with letters of two scripts is
+/// a disguise or a typing error; words beyond the compared ones were not screened.
 fn odd(name: &str) -> Option<String> {
     let scripts = letters::mixed_scripts(name).map(|scripts| format!("a word of {scripts} letters mixed"));
     scripts.or_else(|| forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words")))
 }
 
 impl AddressScreen for ListBook {
-    /// A listed address is listed: the score is 100 or 0.
+    /// An address is listed or not: the score is 100 or 0.
     fn screen(&self, address: &Address, now: Timestamp) -> Screened {
         let in_force = self.in_force();
         let found = in_force.lists.listed_address(&address.to_string());
@@ -354,7 +356,7 @@ impl InForce {
     }
 
     fn is_stale(&self, now: Timestamp) -> bool {
-        // A book without any list knows nothing and clears nobody.
+        // A book without lists clears no party.
         self.loaded.is_empty()
             || self.loaded.iter().any(|slot| match slot {
                 None => true,
@@ -363,13 +365,13 @@ impl InForce {
     }
 }
 
-/// Indexing takes a second for large lists: off the threads that answer requests.
+/// Indexing takes a second for large lists: keep it off the threads that serve requests.
 async fn index(loaded: Vec<Option<Loaded>>) -> Result<InForce, RefreshError> {
     let indexed = tokio::task::spawn_blocking(move || InForce::of(loaded)).await;
     indexed.map_err(|error| RefreshError::Interrupted(error.to_string()))
 }
 
-/// A source at the start of a run.
+/// Loads a source at startup.
 async fn first(
     source: &ListSource,
     settings: &ListSettings,
@@ -395,7 +397,7 @@ async fn first(
     }
 }
 
-/// The last good copy of a source, if one is kept that can be read.
+/// The last good copy of a source, if there is a readable one.
 async fn kept(source: &ListSource, settings: &ListSettings) -> Option<(List, Timestamp)> {
     let copies = settings.kept.as_ref()?;
     let copy = match copies.kept(&source.key()).await {
@@ -409,13 +411,13 @@ async fn kept(source: &ListSource, settings: &ListSettings) -> Option<(List, Tim
     match parse(copy.documents).await {
         Ok(list) => Some((list, read_at)),
         Err(error) => {
-            tracing::warn!(%error, list = name, "the last good copy of a sanction list is no list for this version");
+            tracing::warn!(%error, list = name, "the last good copy of a sanction list is not valid for this version");
             None
         }
     }
 }
 
-/// Reads a source, and keeps a copy of what was read.
+/// Reads a source, and stores a copy.
 async fn read_and_keep(
     source: &ListSource,
     settings: &ListSettings,
@@ -435,7 +437,7 @@ async fn read_and_keep(
     if let Some((copies, documents)) = copy {
         let copy = KeptCopy { name: list.name.clone(), digest: hex(&list.sha256), read_at: now, documents };
         if let Err(error) = copies.keep(&source.key(), copy).await {
-            tracing::warn!(error, list = list.name, "no copy of a sanction list could be kept");
+            tracing::warn!(error, list = list.name, "storing a copy of a sanction list failed");
         }
     }
     Ok(list)
@@ -483,7 +485,7 @@ async fn read_file(path: &std::path::Path) -> Result<Document, RefreshError> {
     Ok(Document { origin, bytes, modified })
 }
 
-/// RFC 9110 §5.6.7, of which only the day is needed.
+/// RFC 9110 §5.6.7, of which only the date is needed.
 fn http_date(text: &str) -> Option<Date> {
     jiff::fmt::rfc2822::parse(text).ok().map(|zoned| zoned.date())
 }

@@ -1,10 +1,12 @@
-//! A name by its consonants, in classes so coarse that Arabic, Urdu, Hindi, Nepali and Bengali spellings share them with
-//! the Latin ones: short vowels are not written there, and one letter stands for several Latin ones.
+//! A name by its consonants, in classes coarse enough that Arabic, Urdu, Hindi, Nepali and Bengali
+//! spellings match the Latin ones: those scripts omit short vowels, and one letter stands for
+//! several Latin ones.
 //!
-//! Classes: `b` b p · `f` f v ph · `k` k g q c kh gh · `z` z j zh · `s` · `š` sh ch · `t` · `d` · `r` · `l` · `m` · `n`;
-//! vowels, h, w, y, ayn and hamza are left out. It says nothing about how alike two names are.
+//! Classes: `b` b p · `f` f v ph · `k` k g q c kh gh · `z` z j zh · `s` · `š` sh ch · `t` · `d` ·
+//! `r` · `l` · `m` · `n`; vowels, h, w, y, ayn and hamza are left out. The similarity of two names
+//! is computed elsewhere.
 
-/// Most keys of one word: each ambiguous letter doubles them.
+/// Maximum number of keys of one word: each ambiguous letter doubles them.
 const MAX_KEYS: usize = 96;
 
 /// The keys of a word in Latin letters, in lower case without marks.
@@ -23,7 +25,7 @@ pub(super) fn of_latin(word: &[char]) -> Vec<String> {
     keys.finish()
 }
 
-/// The classes of a letter, and how many letters they stand for.
+/// The classes of a letter, and how many letters they cover.
 fn latin_class(letter: char, rest: &[char]) -> (&'static [&'static str], usize) {
     let next = rest.first().copied();
     let soft = matches!(next, Some('e' | 'i' | 'y'));
@@ -114,8 +116,8 @@ pub(super) fn of_hebrew(word: &str) -> Vec<String> {
     keys.finish()
 }
 
-/// The keys of a word in one of the scripts of India, whose blocks are laid out alike: `letters` are positions in such a
-/// block, in decomposed form.
+/// The keys of a word in one of the scripts of India, whose blocks share a layout: `letters` are
+/// positions in the block, in decomposed form.
 pub(super) fn of_indic(letters: &[u32], is_bengali: bool) -> Vec<String> {
     const VIRAMA: u32 = 0x4D;
     const NUKTA: u32 = 0x3C;
@@ -155,7 +157,7 @@ pub(super) fn of_indic(letters: &[u32], is_bengali: bool) -> Vec<String> {
     keys.finish()
 }
 
-/// Two keys of which one goes on in the other.
+/// Concatenates two keys.
 pub(super) fn joined(before: &str, after: &str) -> String {
     format!("{before}{after}")
 }

@@ -1,4 +1,4 @@
-//! Lists on servers as they are: that redirect, ask who comes, and are away at a start.
+//! Behaviour of real list servers: redirects, user agent checks, outages at startup.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -40,7 +40,8 @@ fn verdict(book: &ListBook, name: &str, now: Timestamp) -> Verdict {
     book.screen(&[Party { name, birthdate: None, country: None }], now).verdict()
 }
 
-/// The list server of `18-redirecting-list-server.py`: 403 to whom it does not know, 302 to a signed address.
+/// The list server of `18-redirecting-list-server.py`: 403 for unknown clients, 302 to a signed
+/// URL.
 async fn redirecting_server() -> String {
     serve(|head| {
         let knows = head.to_ascii_lowercase().contains("user-agent: mozilla/");
@@ -72,12 +73,12 @@ async fn case_18_redirecting_list_server_py() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_followed_only_to_where_an_address_may_lead_and_not_for_ever() {
+async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
     for (location, why) in [
         ("http://lists.example/sdn.xml?secret=1", "http://lists.example/sdn.xml: only https is allowed"),
         ("file:///etc/passwd", "only https is allowed"),
         ("/again?secret=1", "more than 5 redirects"),
-        ("http://[", "no address"),
+        ("http://[", "not a URL"),
     ] {
         let url =
             serve(move |_| format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")).await;
@@ -88,7 +89,7 @@ async fn a_redirect_is_followed_only_to_where_an_address_may_lead_and_not_for_ev
     }
 }
 
-/// `19-list-server-down.toml`: a second list whose server is away at a restart.
+/// `19-list-server-down.toml`: a second list whose server is down at a restart.
 #[tokio::test]
 async fn case_19_list_server_down_toml() {
     let copies = Arc::new(Copies::default());
@@ -98,10 +99,10 @@ async fn case_19_list_server_down_toml() {
     let address = format!("{url}/consolidated.xml");
     ListBook::load(sources(&address), kept(&copies), &client(), NOW).await.expect("the first start");
 
-    // Nothing listens there any more; what was kept knows the address.
+    // Nothing listens there any more; the stored copy is kept under the URL.
     let away = "http://127.0.0.1:9/consolidated.xml";
     let never = ListBook::load(sources(away), kept(&copies), &client(), NOW).await;
-    assert!(never.is_err(), "of which there has never been a copy");
+    assert!(never.is_err(), "without a stored copy");
     let copy = {
         let key_of_server = |copy: &&KeptCopy| copy.name == "OFAC-CONS";
         copies.0.lock().expect("lock").values().find(key_of_server).cloned().expect("kept")
@@ -111,7 +112,8 @@ async fn case_19_list_server_down_toml() {
     let at_away = at(away.to_owned());
     moved.0.lock().expect("lock").insert(at_away.key(), copy);
 
-    // An hour later: no waiting, and screened as before. A day later: from the copy too, and nothing is cleared by it.
+    // An hour later: no waiting, and screening works as before. A day later: still from the copy,
+    // which clears no party.
     for (age, clears) in [(Span::hours(1), true), (Span::hours(30), false)] {
         let now = NOW + age;
         let book = ListBook::load(sources(away), kept(&moved), &client(), now).await.expect("starts");
@@ -124,7 +126,7 @@ async fn case_19_list_server_down_toml() {
             book.states().into_iter().map(|state| (state.name, state.read_at)).collect();
         assert_eq!(names, [("OWN".to_owned(), Some(now)), ("OFAC-CONS".to_owned(), Some(NOW))]);
         let refreshed = book.refresh(&client(), now).await;
-        assert!(refreshed.outcomes[0].is_ok() && refreshed.outcomes[1].is_err(), "it is said what could not be read");
+        assert!(refreshed.outcomes[0].is_ok() && refreshed.outcomes[1].is_err(), "the failed source is reported");
     }
     let old = ListBook::load(sources(away), kept(&moved), &client(), NOW + KEPT_FOR + Span(1)).await;
     assert!(matches!(old, Err(RefreshError::KeptTooOld { read_at: NOW, .. })), "{old:?}");

@@ -1,12 +1,12 @@
-//! English names of countries as OFAC and the UN write them, to ISO 3166-1 alpha-3. A name it does not know is no
-//! country: countries are tie-breakers only.
+//! English names of countries as OFAC and the UN write them, to ISO 3166-1 alpha-3. An unknown name
+//! is ignored: countries are tie-breakers only.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 const NAMES: &str = include_str!("../../data/country_names.txt");
 
-/// The alpha-3 code of a country's English name, whatever its case and punctuation.
+/// The alpha-3 code of a country's English name, ignoring case and punctuation.
 pub(super) fn alpha3(name: &str) -> Option<&'static str> {
     static TABLE: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
@@ -16,7 +16,7 @@ pub(super) fn alpha3(name: &str) -> Option<&'static str> {
     table.get(&plain(name)).copied()
 }
 
-/// The alpha-3 code of an ISO 3166-1 code of two or three letters, whatever their case.
+/// The alpha-3 code of an ISO 3166-1 code of two or three letters, ignoring case.
 pub(super) fn of_code(code: &str) -> Option<String> {
     crate::rails::text::alpha3(&code.trim().to_ascii_uppercase()).map(str::to_owned)
 }

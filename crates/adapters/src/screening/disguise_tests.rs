@@ -1,4 +1,4 @@
-//! Every listed sample name in every disguise, and what ordinary names come to.
+//! Every listed sample name in every disguise, and the results for ordinary names.
 
 use super::load::{Document, load};
 use super::*;
@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use jiff::civil::date;
 use std::sync::Arc;
 
-/// The list of the cases that real senders were paid by.
+/// The list of the cases whose senders had been paid.
 const OWN: &str = include_str!("../../data/test/17-list.csv");
 const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
 
@@ -23,12 +23,12 @@ fn both() -> (Vec<Arc<List>>, ListBook) {
 }
 
 fn verdict(book: &ListBook, name: &str) -> Verdict {
-    // The list's entry has other countries and birth dates, where it has any.
+    // The list's entry has other countries and birth dates, if any.
     let party = Party { name, birthdate: Some(date(2001, 2, 3)), country: Some("VNM") };
     book.screen(&[party], Timestamp(0)).verdict()
 }
 
-/// Each row of `17-names.tsv` ends as its first column says.
+/// Each row of `17-names.tsv` has the outcome in its first column.
 #[test]
 fn case_17_names_tsv() {
     let book = ListBook::of(vec![list("17-list.csv", OWN)], Timestamp(0));
@@ -46,16 +46,16 @@ fn case_17_names_tsv() {
     }
 }
 
-/// Names that a list's entries have as their own: those that lead further than one word.
+/// Distinctive names of a list's entries: those with more than one significant word.
 fn listed_names(lists: &[Arc<List>]) -> Vec<String> {
     let entries = lists.iter().flat_map(|list| &list.entries);
     entries.flat_map(|entry| &entry.names).map(|name| name.text.clone()).collect()
 }
 
-/// What shows nothing, a sample of each kind.
+/// Invisible characters, a sample of each kind.
 const UNSEEN: &str = "\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}\u{AD}\u{61C}\u{180E}\u{2061}\u{2063}\u{2064}\u{202A}\u{2066}\u{E0001}\
                       \u{E0041}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{34F}\u{FE0F}\u{E0100}\u{206A}\u{2065}\u{17B4}\u{1D173}";
-/// What shows a gap.
+/// Characters that look like spaces.
 const GAPS: &str = " \u{A0}\u{2003}\u{2800}\u{3000}.-_·*/";
 
 fn between_all(name: &str, what: &str) -> String {
@@ -64,7 +64,7 @@ fn between_all(name: &str, what: &str) -> String {
     letters.collect::<Vec<_>>().join(" ")
 }
 
-/// The letters of a name in threes, which join none of its words.
+/// The letters of a name in groups of three, none of which joins its words.
 fn regrouped(name: &str) -> String {
     let letters: Vec<char> = name.chars().filter(|letter| letter.is_alphanumeric()).collect();
     letters.chunks(3).map(|chunk| chunk.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
@@ -132,7 +132,7 @@ fn no_listed_name_is_paid_in_any_disguise() {
     assert!(paid.is_empty(), "{} paid:\n{}", paid.len(), paid.join("\n"));
 }
 
-/// Characters that TR39 takes for one letter, of any script: read from its data, never typed.
+/// Characters that TR39 maps to one letter, of any script: read from its data.
 fn look_alikes() -> Vec<(char, Vec<char>)> {
     use unicode_security::confusable_detection::skeleton;
     let of = |letter: char| skeleton(&letter.to_string()).collect::<String>();
@@ -164,7 +164,8 @@ fn look_alikes_hide_no_listed_name_in_any_position() {
                 paid.push(format!("{name}: {disguised}"));
             }
         };
-        // One letter at each position (of the many scripts, one in three), then all letters at once, script by script.
+        // One letter at each position (for many scripts, one in three), then all letters at once,
+        // script by script.
         for (at, letter) in letters.iter().enumerate() {
             for other in alike(*letter).iter().skip(at % 3).step_by(3) {
                 let mut disguised = letters.clone();
@@ -181,7 +182,7 @@ fn look_alikes_hide_no_listed_name_in_any_position() {
     assert!(paid.is_empty(), "{} of {tried} paid:\n{}", paid.len(), paid.join("\n"));
 }
 
-/// The names of the list as they are written where the senders live.
+/// The names of the list as written in the senders' countries.
 #[test]
 fn other_scripts_hide_no_listed_name() {
     let (_, book) = both();
@@ -229,10 +230,10 @@ fn other_scripts_hide_no_listed_name() {
     }
 }
 
-/// What the guide promises of ordinary names, in names of ten thousand.
+/// The guide's promise for ordinary names, tested on ten thousand names.
 const REVIEWED_AT_MOST: usize = 50;
 
-/// Ten thousand different names of the customs of each country, always the same ones.
+/// Ten thousand distinct names in the style of each country, always the same ones.
 fn ordinary_names() -> Vec<String> {
     let text = include_str!("../../data/test/ordinary_names.txt");
     let rows: Vec<Vec<&str>> =

@@ -1,15 +1,16 @@
-//! What a sanction list says, in one shape for every publisher. Plain values: nothing here reads, matches or decides.
+//! Sanction list entries in one form for every publisher. Plain values without any logic for
+//! reading or matching.
 
 use jiff::civil::Date;
 
-/// What an entry stands for.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A natural person.
     Person,
     /// A company, a group or a state body.
     Organisation,
-    /// A vessel or an aircraft: kept for its addresses, never compared with the names of people.
+    /// A vessel or an aircraft: kept for its addresses, never compared with names of persons.
     Craft,
 }
 
@@ -18,7 +19,7 @@ pub enum Kind {
 pub struct ListedName {
     /// The name as the publisher writes it.
     pub text: String,
-    /// A "weak" alias (OFAC) or one of "low" quality (UN): leads to a person's decision at most.
+    /// A "weak" alias (OFAC) or one of "low" quality (UN): leads to manual review at most.
     pub weak: bool,
 }
 
@@ -31,7 +32,7 @@ pub struct ListedAddress {
     pub address: String,
 }
 
-/// Days between which somebody was born, both inclusive; one day where the publisher knows it.
+/// A range of possible birth dates, both ends inclusive; a single day if the publisher knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BirthSpan {
     /// First possible day.
@@ -67,7 +68,7 @@ pub struct ListEntry {
     pub countries: Vec<String>,
     /// Digital-currency addresses.
     pub addresses: Vec<ListedAddress>,
-    /// Remarks while a list is read whose other documents may go on with them; empty afterwards.
+    /// Remarks, kept while other documents of the list may continue them; empty afterwards.
     pub(super) remarks: String,
 }
 
@@ -108,7 +109,8 @@ impl ListEntry {
 }
 
 impl ListEntry {
-    /// Adds a country by its code of two or three letters, whatever their case; whether it is one.
+    /// Adds a country by its code of two or three letters, ignoring case; returns whether the code
+    /// is valid.
     pub(super) fn add_country_code(&mut self, code: &str) -> bool {
         let Some(code) = super::countries::of_code(code) else { return false };
         if self.countries.iter().all(|known| *known != code) {
@@ -121,17 +123,18 @@ impl ListEntry {
 /// One loaded list.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Short name of what it is: `OFAC-SDN`, `UN-SC`, `UK`, `EU-FSF` …, or what our own form's heading says.
+    /// Its short name: `OFAC-SDN`, `UN-SC`, `UK`, `EU-FSF` …, or the one in the header of
+    /// Corridor's own format.
     pub name: String,
-    /// The publisher's date, or the file's where the form has none.
+    /// The publisher's date, or the file's if the format has none.
     pub published: Option<Date>,
-    /// Whether this is the shipped sample of invented names, which production refuses.
+    /// Whether this is the bundled sample of invented names, which production rejects.
     pub sample: bool,
     /// SHA-256 over the documents in the order they were given.
     pub sha256: [u8; 32],
     /// The entries in the publisher's order.
     pub entries: Vec<ListEntry>,
-    /// Entries that could not be read: each with its place and why.
+    /// Entries that could not be read, with positions and reasons.
     pub unreadable: Vec<String>,
 }
 

@@ -1,6 +1,7 @@
-//! The forms in which a name is screened: as it was given, as each rail would spell it, with signs read as letters and
-//! with letter-spaced words joined. Each word of a form has its spellings: its own letters, their look-alikes, its
-//! romanisations. It says nothing about how alike two names are.
+//! The forms in which a name is screened: as given, as each rail would spell it, with symbols read
+//! as letters and with letter-spaced words joined. Each word of a form has several spellings: its
+//! own letters, their look-alikes, its romanisations. The similarity of two names is computed
+//! elsewhere.
 
 use domain::rail_text::CharacterSet;
 
@@ -10,15 +11,15 @@ use super::romanise;
 use super::score::Spoken;
 use super::words::HONORIFICS;
 
-/// From so many single letters in a row on, a word is written with gaps between its letters.
+/// Minimum number of consecutive single letters that count as a letter-spaced word.
 const SPACED_MIN_LETTERS: usize = 3;
 
-/// One word of a screened name, in every spelling that it may stand for.
+/// One word of a screened name, with its possible spellings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heard {
     /// Its spellings, all of one class; never empty.
     pub(super) spellings: Vec<Spoken>,
-    /// Keys of its consonants, for a word that is not written in Latin letters.
+    /// Consonant keys, for a word in a non-Latin script.
     pub(super) consonants: Vec<String>,
 }
 
@@ -27,7 +28,7 @@ impl Heard {
         self.spellings.first().map_or(Class::Plain, |spelling| spelling.word.class)
     }
 
-    /// The spelling that is meant most likely.
+    /// The most likely spelling.
     pub(super) fn letters(&self) -> &[char] {
         self.spellings.first().map_or(&[], |spelling| &spelling.word.letters)
     }
@@ -53,9 +54,10 @@ impl Heard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) words: Vec<Heard>,
-    /// The letters of each word as it is written: what is made even of `words` is not what stood between gaps.
+    /// The letters of each word as written; `words` holds their normalised forms, which may be
+    /// split or joined.
     written: Vec<Vec<char>>,
-    /// Whether letters that stood apart were joined: where the words part is guessed then.
+    /// Whether spaced letters were joined: the boundaries of words are a guess then.
     pub(super) spaced: bool,
 }
 
@@ -64,7 +66,8 @@ impl Form {
         self.words.iter().filter(|word| word.class().is_significant()).count()
     }
 
-    /// The words run together, without particles if `bare`; one text for each way of reading a word that has several.
+    /// The words concatenated, without particles if `bare`; one text for each reading of an
+    /// ambiguous word.
     pub(super) fn joined(&self, bare: bool) -> Vec<Vec<char>> {
         let most = self.words.iter().map(|word| word.spellings.len()).max().unwrap_or(0);
         let text = |way: usize| {
@@ -77,12 +80,13 @@ impl Form {
         texts
     }
 
-    /// The letters of all words as they are written, titles and all.
+    /// The letters of all words as written, including titles.
     pub(super) fn all_letters(&self) -> Vec<char> {
         self.written.concat()
     }
 
-    /// The letters of some words in a row as they are written, each row of `min_letters` and more that is not the whole name.
+    /// The letters of consecutive words as written, each run of at least `min_letters` that is not
+    /// the whole name.
     pub(super) fn runs(&self, min_letters: usize) -> Vec<Vec<char>> {
         let mut runs = Vec::new();
         for start in 0..self.written.len() {
@@ -98,7 +102,8 @@ impl Form {
         runs
     }
 
-    /// The consonants of all words run together, if each word has some and one of another script is among them.
+    /// The consonants of all words concatenated, if each word has some and one of them is in a
+    /// non-Latin script.
     pub(super) fn joined_consonants(&self) -> Vec<String> {
         const MOST: usize = 256;
         if self.words.iter().all(|word| word.consonants.is_empty()) {
@@ -117,13 +122,13 @@ impl Form {
     }
 }
 
-/// Every form of a written name, as given first; none twice.
+/// Every form of a written name, as given first, without duplicates.
 pub(super) fn of(written: &str) -> Vec<Form> {
     let seen = letters::seen(written);
     let mut texts = vec![seen.clone()];
     texts.extend(letters::signs_as_letters(&seen));
-    // What a bank is told: the names of one screening may go over any rail. Of ASCII a rail changes signs alone, between
-    // which words part all the same.
+    // The bank's spelling: a name may go over any rail. For ASCII text a rail changes symbols only,
+    // which separate words in any case.
     if !written.is_ascii() {
         for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Unicode] {
             texts.push(letters::seen(&set.spell(written, usize::MAX)));
@@ -147,12 +152,12 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     forms
 }
 
-/// Whether a name has more words than are compared: what stands behind them would be seen by nobody.
+/// Whether a name has more words than are compared: the rest would not be screened.
 pub(super) fn is_too_long(written: &str) -> bool {
     tokens(&letters::seen(written)).len() > MAX_NAME_WORDS
 }
 
-/// A word as it stands in the text, and whether a wide gap is before it.
+/// A word as written, and whether a wide gap precedes it.
 #[derive(Clone, Debug)]
 struct Token {
     word: String,
@@ -169,7 +174,7 @@ fn tokens(seen: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut gaps = 0;
     for word in seen.split(|letter: char| !letters::is_of_word(letter)) {
-        // Between two separators there is an empty word.
+        // Two separators enclose an empty word.
         if word.is_empty() {
             gaps += 1;
             continue;
@@ -180,7 +185,7 @@ fn tokens(seen: &str) -> Vec<Token> {
     tokens
 }
 
-/// The words with each row of single letters as one word; one row ends where a wide gap is, if gaps count.
+/// The words with each run of single letters joined; a wide gap ends a run if gaps count.
 fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
@@ -206,7 +211,7 @@ fn form(tokens: &[Token], spaced: bool) -> Form {
     let kept = heard.into_iter().filter(|words| titles_alone || !is_title(words));
     let mut words: Vec<Heard> = kept.flatten().take(MAX_NAME_WORDS).collect();
     if !words.iter().any(|word| word.class().is_significant()) {
-        // A name made of particles alone is a name all the same.
+        // A name made of particles alone still counts as a name.
         for spelling in words.iter_mut().flat_map(|word| &mut word.spellings) {
             if spelling.word.class == Class::Particle {
                 spelling.word.class = Class::Plain;
@@ -217,7 +222,7 @@ fn form(tokens: &[Token], spaced: bool) -> Form {
     Form { words, written, spaced }
 }
 
-/// The letters of a word in Latin, as far as it can be written so.
+/// The letters of a word in Latin, as far as they can be converted.
 fn as_written(word: &str) -> Vec<char> {
     let plain = letters::plain(word);
     if plain.is_ascii() {
@@ -263,7 +268,7 @@ fn hear(written: &str) -> Vec<Heard> {
     spellings.retain(|spelling| !spelling.is_empty());
     spellings.dedup();
     match (&spellings[..], split_servant(canonical(&plain))) {
-        // Marks alone made it different.
+        // It differed by diacritics only.
         ([_], Some((servant, rest))) => vec![Heard::latin(servant), Heard::latin(canonical(rest))],
         _ => vec![Heard::of(spellings, consonants)],
     }
@@ -294,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_stand_apart_are_joined() {
+    fn spaced_letters_are_joined() {
         for written in [
             "Z o r b l a x  Q u i b b l e t o n",
             "Z.o.r.b.l.a.x  Q.u.i.b.b.l.e.t.o.n",

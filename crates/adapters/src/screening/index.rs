@@ -1,10 +1,11 @@
 //! The loaded lists with an index for names and one for digital-currency addresses.
 //!
-//! Exactness: two words of different letters count only if they share a sound key or reach [`score::WORD_FLOOR`], and the
-//! index enumerates precisely those listed words ([`super::similarity::Gate`] bounds the similarity from above, sounds have a map of
-//! their own). The weight that a listed name can collect this way bounds its score from above; names whose bound stays
-//! below [`REPORT_FROM`] are left out, every other one is scored in full. So no match of [`REPORT_FROM`] or more is
-//! ever missed, and lower scores are reported as 0.
+//! Exactness: two different words count only if they share a sound key or reach
+//! [`score::WORD_FLOOR`], and the index enumerates exactly those listed words
+//! ([`super::similarity::Gate`] bounds the similarity from above, sounds have their own map). The
+//! weight that a listed name can collect this way bounds its score from above; names whose bound is
+//! below [`REPORT_FROM`] are skipped, all others are scored in full. No match of [`REPORT_FROM`] or
+//! more is ever missed, and lower scores are reported as 0.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,10 +21,10 @@ use super::ties;
 use super::vocabulary::Vocabulary;
 use domain::screening::{HIT_FROM, Party};
 
-/// Scores below this are reported as 0: they lead to nothing.
+/// Scores below this are reported as 0: they have no effect.
 pub const REPORT_FROM: u8 = 70;
 
-/// Every loaded list, indexed. Immutable: a refresh builds a new one.
+/// All loaded lists, indexed. Immutable: a refresh builds a new one.
 #[derive(Debug)]
 pub struct SanctionLists {
     lists: Vec<Arc<List>>,
@@ -40,11 +41,11 @@ pub struct SanctionLists {
 pub struct Match<'a> {
     /// 0 to 100.
     pub score: u8,
-    /// The list it was found in.
+    /// The list that contains it.
     pub list: &'a List,
     /// The entry.
     pub entry: &'a ListEntry,
-    /// The listed name that was matched.
+    /// The listed name that matched.
     pub name: &'a str,
 }
 
@@ -63,7 +64,7 @@ struct Name {
     words: Range<u32>,
     weight: u32,
     initials: u32,
-    /// Weight of the words without which nothing is near-identical to it.
+    /// Weight of the words required for a near-identical match.
     fewest: u32,
 }
 
@@ -110,13 +111,14 @@ impl SanctionLists {
         self.lists.iter().map(|list| list.entries.len()).sum()
     }
 
-    /// The entry that owns a digital-currency address: exact, but for the case of its letters.
+    /// The entry that owns a digital-currency address: an exact match, ignoring case.
     pub fn listed_address(&self, address: &str) -> Option<(&List, &ListEntry)> {
         let (list, entry) = self.addresses.get(&address.trim().to_lowercase())?;
         self.entry(*list, *entry)
     }
 
-    /// The best match of a party in all lists, in any form of its name, if any reaches [`REPORT_FROM`].
+    /// The best match of a party in all lists, in any form of its name, if any reaches
+    /// [`REPORT_FROM`].
     pub fn best_match(&self, party: &Party<'_>) -> Option<Match<'_>> {
         let mut best: Option<(u32, u32)> = None;
         let mut keep = |score: u32, name: u32| {
@@ -148,7 +150,8 @@ impl SanctionLists {
         if form.significant() == 0 { Vec::new() } else { self.joined.alike(form) }
     }
 
-    /// Names whose bound reaches [`REPORT_FROM`], from the words that they share with the screened name.
+    /// Names whose bound reaches [`REPORT_FROM`], found by the words that they share with the
+    /// screened name.
     fn candidates(&self, screened: &[Heard]) -> Vec<u32> {
         thread_local!(static COLLECTED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
         COLLECTED.with_borrow_mut(|collected| {
@@ -172,9 +175,10 @@ impl SanctionLists {
             touched.retain(|name| {
                 let sum = std::mem::take(&mut collected[*name as usize]);
                 let name = &self.names[*name as usize];
-                // What initials and particles may add, which are not looked up.
+                // The possible contribution of initials and particles, which are not looked up.
                 let bound = sum.saturating_add(1000 * (light + name.initials));
-                // A name that is wholly in a longer one is near-identical, however little of the longer one it is.
+                // A name that is fully contained in a longer one is near-identical, however long
+                // the other is.
                 let within = sum >= score::NEAR_PAIR * name.fewest;
                 within || bound >= score::scale_tenths(weight, name.weight) * u32::from(REPORT_FROM)
             });
@@ -188,20 +192,20 @@ impl SanctionLists {
         self.finish(score::compare(screened, &listed), name, party)
     }
 
-    /// A name of the same letters with gaps at other places.
+    /// A name with the same letters but other gaps.
     fn score_joined(&self, found: Joined, party: &Party<'_>) -> u32 {
         let Joined { name, score, within } = found;
         let words = || self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize].spoken.word);
         let classes: Vec<Class> = words().map(|word| word.class).collect();
         let common_only = classes.iter().all(|class| *class != Class::Plain);
         let significant = classes.iter().filter(|class| class.is_significant()).count();
-        // With its particles ("The", "Al") a name of one other word is more than that word.
+        // With its particles ("The", "Al") a name of one other word is distinctive enough.
         let of_one_word = || {
             let letters = words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
             significant < 2 && within <= letters.sum()
         };
         if within > 0 && (common_only || of_one_word()) {
-            // Very common names beside others say nothing, and a single word is compared as one.
+            // Very common names beside others prove nothing, and a single word is compared as one.
             return 0;
         }
         let cap = if common_only { u32::from(HIT_FROM) - 1 } else { 100 };
@@ -249,7 +253,8 @@ impl Draft {
             let classes = || normalised.words.iter().map(|word| word.class);
             let (initials, weight) = (light_weight(classes()), score::weight(classes()));
             let plain = score::weight(classes().filter(|class| *class == Class::Plain));
-            // Of a near-identical name all words are there but very common ones; of two plain words that is enough.
+            // A near-identical name contains all words except very common ones; of two ordinary
+            // words that is enough.
             let fewest = if plain == 0 { weight - initials } else { plain };
             for word in normalised.words {
                 let word = self.intern(word);
@@ -271,7 +276,7 @@ impl Draft {
     }
 }
 
-/// Positions fit 32 bits: the loaders cap the sizes of lists far below.
+/// Positions fit 32 bits: the loaders limit the sizes of lists far below.
 pub(super) fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

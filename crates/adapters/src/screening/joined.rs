@@ -1,5 +1,5 @@
-//! Listed names without their gaps, for what is written with gaps at other places: "Xiao Ping", "Xiaoping",
-//! "X i a o p i n g". It knows letters, not entries.
+//! Listed names without gaps, for names with gaps at other positions: "Xiao Ping", "Xiaoping", "X i
+//! a o p i n g". It works on letters, not on entries.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,43 +10,44 @@ use super::letters::looks;
 use super::normal::{Class, Normalised, sound};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch, jaro_winkler};
 
-/// What the same letters count.
+/// Score of identical letters.
 const SAME_LETTERS: u32 = 97;
-/// What letters count that look or sound the same, or share all their consonants.
+/// Score of letters that look or sound the same, or share all their consonants.
 const SAME_KEY: u32 = 90;
-/// What the letters of some words in a row count, beside others.
+/// Score of letters of consecutive words within a longer name.
 const SAME_WITHIN: u32 = 88;
-/// From this similarity on, per mille, letters that stood apart are those of a name.
+/// Minimum similarity, per mille, at which spaced letters match a name.
 const SPACED_FLOOR: u32 = 930;
-/// Fewest letters of a name that is compared without its gaps.
+/// Minimum length of a name that is compared without its gaps.
 const MIN_LETTERS: usize = 8;
-/// Fewest consonants of a name that is compared by them alone.
+/// Minimum number of consonants of a name that is compared by them alone.
 const MIN_CONSONANTS: usize = 5;
-/// Words up to which every rotation of a listed name is kept; of a longer one only the name as it is written.
+/// Maximum number of words for which every rotation of a listed name is indexed; a longer name is
+/// indexed as written only.
 const MAX_WORDS: usize = 6;
 
-/// A listed name that was found.
+/// A matched listed name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joined {
     pub(super) name: u32,
-    /// What it counts.
+    /// Its score.
     pub(super) score: u32,
-    /// How many letters of the screened name it is, where something else is in that name too; 0 = nothing else is.
+    /// How many letters of the screened name matched, if it has others too; 0 = no others.
     pub(super) within: usize,
 }
 
-/// The names, by what is compared of them.
+/// The names, by the compared part.
 #[derive(Debug, Default)]
 pub(super) struct JoinedNames {
     by_letters: HashMap<Vec<char>, Vec<u32>>,
     by_key: HashMap<String, Vec<u32>>,
     by_consonants: HashMap<String, Vec<u32>>,
-    /// All letters, for those that were joined by guess; made by [`JoinedNames::sort`].
+    /// All letters, for those that were joined by guess; filled by [`JoinedNames::sort`].
     sorted: Vec<(Vec<char>, Sketch)>,
 }
 
 impl JoinedNames {
-    /// Adds a listed name, beginning with each of its words in turn, with and without its particles.
+    /// Adds a listed name, starting with each of its words in turn, with and without its particles.
     pub(super) fn add(&mut self, name: &Normalised, id: u32) {
         let words = name.words.len();
         let starts = if words > MAX_WORDS { 1 } else { words };
@@ -60,7 +61,7 @@ impl JoinedNames {
             let keys = parts.fold(vec![String::new()], |keys, letters| {
                 let own = consonants::of_latin(letters);
                 let longer = |key: &String| own.iter().map(|part| consonants::joined(key, part)).collect::<Vec<_>>();
-                // Names of many ambiguous words are found by the first ways to read them.
+                // Only the first readings of a name with many ambiguous words are indexed.
                 keys.iter().flat_map(longer).take(8).collect()
             });
             for key in keys.into_iter().filter(|key| key.chars().count() >= MIN_CONSONANTS) {
@@ -69,7 +70,7 @@ impl JoinedNames {
         }
     }
 
-    /// Adds the letters of a listed name as they are.
+    /// Adds the letters of a listed name unchanged.
     pub(super) fn add_letters(&mut self, letters: Vec<char>, id: u32) {
         if letters.len() < MIN_LETTERS {
             return;
@@ -80,14 +81,14 @@ impl JoinedNames {
         note(&mut self.by_letters, letters, id);
     }
 
-    /// Is called once after the last name.
+    /// Must be called once after the last name.
     pub(super) fn sort(&mut self) {
         let all = self.by_letters.keys().filter(|letters| letters.len() <= MAX_WORD_LETTERS);
         self.sorted = all.map(|letters| (letters.clone(), Sketch::of(letters))).collect();
         self.sorted.sort_unstable_by(|(a, _), (b, _)| (a.len(), a).cmp(&(b.len(), b)));
     }
 
-    /// Names of the same letters as a screened form.
+    /// Names with the same letters as a screened form.
     pub(super) fn alike(&self, form: &Form) -> Vec<Joined> {
         let mut found: Vec<(u32, u32)> = Vec::new();
         let mut texts = form.joined(false);
@@ -131,7 +132,7 @@ impl JoinedNames {
     }
 }
 
-/// How letters without gaps sound and look.
+/// Sound and look of letters without gaps.
 fn keys(letters: &[char]) -> [String; 2] {
     [format!("s{}", sound(letters)), format!("l{}", looks(letters))]
 }

@@ -1,7 +1,8 @@
-//! Letters that stand for others: what is not seen is taken out, compatibility forms are evened out, look-alikes of
-//! other scripts (Unicode TR39), digits and signs are read as the letters that they resemble.
+//! Letter substitutions: invisible characters are removed, compatibility forms are normalised,
+//! look-alikes of other scripts (Unicode TR39), digits and symbols are read as the letters that
+//! they resemble.
 //!
-//! It knows letters, never names: whether two words are alike is decided elsewhere.
+//! It works on letters, never on names: similarity of words is computed elsewhere.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -14,26 +15,27 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
 
-/// A text without what shows nothing, in Unicode's compatibility composition (full width, circled and mathematical
-/// letters become plain ones); gaps of every kind become spaces.
+/// A text without invisible characters, in Unicode's compatibility composition (full-width, circled
+/// and mathematical letters become plain ones); gaps of every kind become spaces.
 pub(super) fn seen(written: &str) -> String {
     let shown = written.chars().filter(|letter| !is_ignorable(*letter));
     let shown = shown.map(|letter| if is_gap(letter) { ' ' } else { letter });
-    // Compatibility forms of fillers are ignorable again.
+    // Compatibility forms of fillers are ignorable too.
     shown.nfkc().filter(|letter| !is_ignorable(*letter)).collect()
 }
 
-/// Apostrophes and the letters that stand for ayn and hamza: they join what they stand between.
+/// Apostrophes and the letters that stand for ayn and hamza: they join their neighbours.
 pub(super) const fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’' | '‘' | '`' | '´' | 'ʼ' | 'ʻ' | 'ʿ' | 'ʾ' | 'ʹ' | 'ʺ' | '′')
 }
 
-/// Whether a character belongs to a word.
+/// Whether a character is part of a word.
 pub(super) fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || is_combining_mark(letter) || is_apostrophe(letter)
 }
 
-/// A word in lower case without marks; letters of its own script, whose spelling variants are evened out.
+/// A word in lower case without diacritics, in letters of its own script with spelling variants
+/// normalised.
 pub(super) fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     for letter in word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
@@ -46,7 +48,7 @@ pub(super) fn plain(word: &str) -> String {
             'ł' => out.push('l'),
             'đ' | 'ð' => out.push('d'),
             'ı' => out.push('i'),
-            // Arabic, Persian and Urdu keyboards write the same letter in different code points.
+            // Arabic, Persian and Urdu keyboards produce different code points for the same letter.
             'ى' | 'ی' | 'ۍ' | 'ے' => out.push('ي'),
             'ک' => out.push('ك'),
             'ة' | 'ہ' | 'ھ' | 'ۃ' | 'ۀ' | 'ە' => out.push('ه'),
@@ -60,14 +62,14 @@ pub(super) fn plain(word: &str) -> String {
     out
 }
 
-/// The word in Latin letters by what its letters look like, once read as written and once in lower case: `В` looks like
-/// B, `в` does not.
+/// The word in Latin letters by the shapes of its letters, once as written and once in lower case:
+/// `В` looks like B, `в` does not.
 pub(super) fn look_alikes(word: &str) -> [String; 2] {
     let of = |word: &str| plain(&word.nfkd().filter(|it| !is_combining_mark(*it)).map(latin).collect::<String>());
     [of(word), of(&word.to_lowercase())]
 }
 
-/// What a letter looks like in Latin; what looks like none is transliterated.
+/// The Latin look-alike of a letter; a letter without one is transliterated.
 fn latin(letter: char) -> String {
     if letter.is_ascii() {
         return letter.to_string();
@@ -79,7 +81,7 @@ fn latin(letter: char) -> String {
     }
 }
 
-/// The skeletons of the Latin letters (TR39 takes `m` for `rn`, `I` for `l`).
+/// The skeletons of the Latin letters (TR39 maps `rn` to `m`, and `I` to `l`).
 fn prototypes() -> &'static HashMap<String, char> {
     static TABLE: OnceLock<HashMap<String, char>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -90,7 +92,7 @@ fn prototypes() -> &'static HashMap<String, char> {
     })
 }
 
-/// The letter that a digit or a sign is taken for in the middle of a word (`Z0rbl@x`).
+/// The letter that a digit or a symbol represents in the middle of a word (`Z0rbl@x`).
 const fn letter_of(sign: char) -> Option<char> {
     Some(match sign {
         '0' => 'o',
@@ -110,13 +112,15 @@ const fn letter_of(sign: char) -> Option<char> {
     })
 }
 
-/// A word of letters and digits with the letters that the digits stand for; `None` where it is not mixed so.
+/// A word of letters and digits with the digits replaced by letters; `None` for a word without that
+/// mix.
 pub(super) fn digits_as_letters(word: &str) -> Option<String> {
     let mixed = word.chars().any(char::is_alphabetic) && word.chars().any(|letter| letter.is_ascii_digit());
     mixed.then(|| word.chars().map(|letter| letter_of(letter).unwrap_or(letter)).collect())
 }
 
-/// A text with the letters for those signs that touch a letter and look like one; `None` where there is none.
+/// A text with letters in place of the symbols that touch a letter and resemble one; `None` if
+/// there is none.
 pub(super) fn signs_as_letters(text: &str) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     let touches = |at: usize| {
@@ -139,7 +143,7 @@ fn sign_letter(sign: char) -> Option<char> {
         return None;
     }
     if let '\u{1F1E6}'..='\u{1F1FF}' = sign {
-        // Regional indicators, which are letters in frames.
+        // Regional indicators, which are framed letters.
         return char::from_u32(u32::from(sign) - 0x1_F1E6 + u32::from('a'));
     }
     letter_of(sign).or_else(|| {
@@ -148,7 +152,7 @@ fn sign_letter(sign: char) -> Option<char> {
     })
 }
 
-/// How a word looks at a glance: letters that are told apart only by looking twice are one.
+/// The look of a word at a glance: easily confused letters become one.
 pub(super) fn looks(word: &[char]) -> String {
     let mut key = String::with_capacity(word.len());
     for letter in word {
@@ -163,7 +167,7 @@ pub(super) fn looks(word: &[char]) -> String {
     key.replace("rn", "m").replace("vv", "w").replace("cl", "d")
 }
 
-/// The scripts of a word that mixes several, for people; `None` for a word as languages write it.
+/// The scripts of a word that mixes several, for display; `None` for a regular word.
 pub(super) fn mixed_scripts(text: &str) -> Option<String> {
     let text = seen(text);
     text.split(|letter: char| !is_of_word(letter)).find_map(mix)
@@ -192,7 +196,7 @@ fn mix(word: &str) -> Option<String> {
     Some(names.join(" and "))
 }
 
-/// Whether a word is written in Latin letters, as far as it has letters.
+/// Whether the letters of a word are all Latin.
 pub(super) fn is_latin(word: &str) -> bool {
     let scripts = CodePointMapData::<Script>::new();
     word.chars().all(|letter| matches!(scripts.get(letter), Script::Latin | Script::Common | Script::Inherited))

@@ -1,4 +1,4 @@
-//! The forms of the publishers, in small documents of invented names that keep to what is published.
+//! The publishers' formats, in small documents of invented names that follow the published files.
 
 use super::load::{Document, LoadError, load};
 use super::*;
@@ -12,7 +12,7 @@ fn read(origin: &str, text: &str) -> List {
     load(&[document(origin, text)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Everything that a list says of its first person, in one line.
+/// All facts about a list's first person, in one line.
 fn said(list: &List) -> String {
     let entry = &list.entries[0];
     let names = entry.names.iter().map(|name| format!("{}{}", name.text, if name.weak { "~" } else { "" }));
@@ -215,7 +215,7 @@ fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
     assert_eq!(read("targets", json).entries[1].addresses[0].address, "0xbad");
 }
 
-/// What cannot be read is said, entry by entry; a list of which much cannot be read is none.
+/// Unreadable entries are reported one by one; a list with too many is rejected.
 #[test]
 fn an_unreadable_entry_is_counted_and_named() {
     let entry = |uid: usize| format!("<sdnEntry><uid>{uid}</uid><lastName>NAME {uid}</lastName></sdnEntry>\n");
@@ -230,9 +230,9 @@ fn an_unreadable_entry_is_counted_and_named() {
     assert_eq!(refused.to_string(), "x, line 42: <sdnEntry> without <uid> or <lastName>");
 
     let rows: String = (0..40).map(|uid| format!("{uid},NAME {uid},individual,,,,,,,,,\n")).collect();
-    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NOBODY,-0-")]).expect("a list");
+    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NEMO,-0-")]).expect("a list");
     assert_eq!(orphan.unreadable, ["alt, line 1: ent_num 999 is not in SDN.CSV"]);
-    // Other documents of OFAC's belong to its CSV alone.
-    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NOBODY,-0-")]).expect_err("strange");
+    // OFAC's other documents belong to its CSV alone.
+    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");
     assert!(matches!(strange, LoadError::Mismatch { .. }), "{strange}");
 }

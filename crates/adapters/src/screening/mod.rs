@@ -1,8 +1,9 @@
-//! Sanction screening: loading the published lists, comparing names with them, looking up listed addresses, and asking a
-//! provider of chain analysis about an address.
+//! Sanction screening: loads the published lists, compares names with them, looks up listed
+//! addresses, and queries a chain analysis provider about an address.
 //!
-//! [`ListBook`] is the port's implementation. It never decides about a payment: the verdict that follows from a score
-//! is `domain::screening`'s. It never clears anybody by a list that was not read completely or not lately.
+//! [`ListBook`] implements the port. It makes no decision about a payment: `domain::screening`
+//! derives the verdict from the score. It never clears a party by a list that is incomplete or
+//! stale.
 
 mod book;
 mod consonants;

@@ -1,21 +1,22 @@
-//! Turning a written name into comparable words: script marks, case, punctuation, honorifics and the best-known
-//! spelling variants are evened out; the order of the words is kept for the joined form only.
+//! Turns a written name into comparable words: diacritics, case, punctuation, honorifics and the
+//! best-known spelling variants are normalised; the order of the words is kept for the joined form
+//! only.
 //!
-//! It never drops the last word of a name and never decides how alike two names are.
+//! It never drops the last word of a name. The similarity of two names is computed elsewhere.
 
 use super::letters;
 use super::similarity::MAX_WORD_LETTERS;
 use super::words::{COMMON, HONORIFICS, PARTICLES, VARIANTS};
 
-/// Words of a name that are compared; the rest of a longer name is left out.
+/// Maximum number of words of a name that are compared; the rest of a longer name is ignored.
 pub(super) const MAX_NAME_WORDS: usize = 32;
 
-/// How much a word tells about who is meant.
+/// How distinctive a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Class {
     /// An ordinary word.
     Plain,
-    /// A word that very many people carry.
+    /// A very common word.
     Common,
     /// `al`, `bin`, `de` …, and legal forms of companies.
     Particle,
@@ -57,7 +58,8 @@ impl Normalised {
         self.words.iter().filter(|word| word.class.is_significant()).count()
     }
 
-    /// The words run together, beginning with the word at `start` and going round; without particles if `bare`.
+    /// The words concatenated, starting with the word at `start` and wrapping around; without
+    /// particles if `bare`.
     pub(super) fn joined(&self, start: usize, bare: bool) -> Vec<char> {
         let (before, from) = self.words.split_at(start.min(self.words.len()));
         let words = from.iter().chain(before).filter(|word| !bare || word.class != Class::Particle);
@@ -77,7 +79,7 @@ pub(super) fn name(written: &str) -> Normalised {
     words.truncate(MAX_NAME_WORDS);
     let mut normalised = Normalised { words };
     if normalised.significant() == 0 {
-        // A name made of particles alone is a name all the same.
+        // A name made of particles alone still counts as a name.
         for word in normalised.words.iter_mut().filter(|word| word.class == Class::Particle) {
             word.class = Class::Plain;
         }
@@ -85,7 +87,7 @@ pub(super) fn name(written: &str) -> Normalised {
     normalised
 }
 
-/// The letters of all words of a name as they are written, titles and all.
+/// The letters of all words of a name as written, including titles.
 pub(super) fn all_letters(written: &str) -> Vec<char> {
     split_words(written).iter().flat_map(|word| word.chars()).collect()
 }
@@ -106,7 +108,7 @@ fn push_canonical(word: &str, words: &mut Vec<Word>) {
     words.push(classed(word));
 }
 
-/// `abdulrahman` → `abdul`, `rahman`: the two are written as one word or as two from one document to the next.
+/// `abdulrahman` → `abdul`, `rahman`: documents write them as one word or as two.
 pub(super) fn split_servant(word: &str) -> Option<(&'static str, &str)> {
     if word == "abdullah" {
         return None;
@@ -136,8 +138,8 @@ pub(super) fn is_in(table: &[&str], word: &str) -> bool {
     table.contains(&word)
 }
 
-/// How a word sounds, roughly: spellings of one Arabic, Persian or South Asian name in Latin letters mostly differ in
-/// short vowels, doubled letters and a handful of consonants (q/k, v/w, ph/f).
+/// The approximate sound of a word: Latin spellings of one Arabic, Persian or South Asian name
+/// mostly differ in short vowels, doubled letters and a few consonants (q/k, v/w, ph/f).
 pub(super) fn sound(word: &[char]) -> String {
     let mut key = String::with_capacity(word.len());
     let mut vowels: Option<char> = None;
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_evened_out() {
+    fn names_are_normalised() {
         for (written, expected) in [
             ("  Mr.  Zorblax   QUIBBLETON ", "zorblax quibbleton"),
             ("QUIBBLETON, Zorblax", "quibbleton zorblax"),

@@ -1,8 +1,9 @@
-//! Asks a provider of chain analysis over HTTPS how near a payer's address is to a listed one. The contract is our own and
-//! stands in the guide on compliance: whatever a vendor speaks is put behind it by whoever runs the installation.
+//! Queries a chain analysis provider over HTTPS for the distance between a payer's address and a
+//! listed one. The contract is Corridor's own and documented in the compliance guide: operators
+//! place a vendor's API behind an adapter for it.
 //!
-//! What comes back is untrusted: bounded in size and time, read strictly, and told of with the text that it carries cut to
-//! what fits a line. It decides nothing.
+//! Answers are untrusted: bounded in size and time, parsed strictly, and logged with their text
+//! shortened to one line. It makes no decision.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -17,27 +18,28 @@ use tokio::sync::Semaphore;
 
 use crate::fetch;
 
-/// Version of the contract, in question and answer.
+/// Version of the contract, in request and answer.
 const VERSION: &str = "1";
-/// Most bytes of an answer.
+/// Maximum size of an answer, in bytes.
 const ANSWER_MAX_BYTES: usize = 16 * 1024;
-/// Most characters of a text in an answer.
+/// Maximum length of a text in an answer.
 const TEXT_MAX_CHARS: usize = 200;
-/// Most questions under way at once: with the longest time-out a round of jobs is through before its leases run out.
+/// Maximum number of concurrent requests: with the longest timeout a round of jobs ends before its
+/// leases expire.
 const ASKED_AT_ONCE: usize = 16;
 
-/// Where the provider is.
+/// Settings of the provider.
 #[derive(Clone, Debug)]
 pub struct ProviderSettings {
-    /// Questions are POSTed there: https, or this very machine.
+    /// The URL for POST requests: https, or this machine.
     pub url: String,
-    /// `Authorization: Bearer …`; `None` = without.
+    /// `Authorization: Bearer …`; `None` = no such header.
     pub api_key: Option<SecretString>,
-    /// Longest time for one question, connection and body together.
+    /// Timeout for one request, connection and body together.
     pub timeout: Duration,
 }
 
-/// A provider behind HTTPS.
+/// A provider over HTTPS.
 #[derive(Debug)]
 pub struct HttpChainAnalysis {
     client: reqwest::Client,
@@ -45,14 +47,14 @@ pub struct HttpChainAnalysis {
     turns: Semaphore,
 }
 
-/// An answer as it is written. Members that are not known are passed over.
+/// An answer in JSON form. Unknown members are ignored.
 #[derive(Deserialize)]
 struct Written {
     version: String,
     provider_version: String,
     address: String,
-    /// `null` = none was found; an answer that does not say is none.
-    #[serde(deserialize_with = "said")]
+    /// `null` = no listed address found; the member is mandatory.
+    #[serde(deserialize_with = "required")]
     hops: Option<u8>,
     category: Option<String>,
     source: Option<String>,
@@ -60,8 +62,8 @@ struct Written {
     risk_score: Option<u8>,
 }
 
-/// A member that must be there, be it `null`.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+/// A mandatory member, which may be `null`.
+fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
     Option::deserialize(deserializer)
 }
 
@@ -73,7 +75,7 @@ impl HttpChainAnalysis {
 
     async fn ask(&self, question: &ProximityQuestion) -> Result<ProximityAnswer, AnalysisFault> {
         let turn = self.turns.acquire().await;
-        let _turn = turn.map_err(|_| AnalysisFault::Silent("it is asked no more".to_owned()))?;
+        let _turn = turn.map_err(|_| AnalysisFault::Silent("shutting down".to_owned()))?;
         fetch::check_scheme(&self.settings.url).map_err(|error| AnalysisFault::Silent(error.to_string()))?;
         let body = self.exchange(question).await?;
         read(&body, question.payer)
@@ -109,7 +111,7 @@ impl ChainAnalysis for HttpChainAnalysis {
     }
 }
 
-/// The question as JSON: hexadecimal digits and numbers, nothing to be escaped.
+/// The request as JSON: hexadecimal digits and numbers, nothing to be escaped.
 fn written(question: &ProximityQuestion) -> String {
     let ProximityQuestion { chain_id, token, payer, tx } = question;
     let (token, payer) = (plain(token), plain(payer));
@@ -118,10 +120,10 @@ fn written(question: &ProximityQuestion) -> String {
     )
 }
 
-/// An address in lower case: a checksum is no part of what is asked.
+/// An address in lower case: the checksum is not part of the request.
 fn plain(address: &Address) -> String {
     address.0.iter().fold("0x".to_owned(), |mut text, byte| {
-        // Writing to a text never fails.
+        // Writing to a String cannot fail.
         let _written = write!(text, "{byte:02x}");
         text
     })
@@ -153,12 +155,12 @@ fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
     Ok(ProximityAnswer { provider_version, nearest, risk_score: said.risk_score })
 }
 
-/// A text of one line that is there.
+/// A non-empty text of one line.
 fn text(name: &str, given: Option<String>) -> Result<String, AnalysisFault> {
     let fits = |text: &String| {
         !text.trim().is_empty() && text.chars().count() <= TEXT_MAX_CHARS && !text.chars().any(char::is_control)
     };
-    given.filter(fits).ok_or_else(|| AnalysisFault::Nonsense(format!("{name} is missing, too long or no text")))
+    given.filter(fits).ok_or_else(|| AnalysisFault::Nonsense(format!("{name} is missing, too long or not text")))
 }
 
 #[cfg(test)]
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_is_the_contracts() {
+    fn the_request_matches_the_contract() {
         let expected = format!(
             r#"{{"version":"1","chain_id":1,"token":"0x{}","address":"0x{}","transaction_hash":"0x{}"}}"#,
             "07".repeat(20),
@@ -243,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Serves one whole answer on a local port.
+    /// Serves one complete answer on a local port.
     async fn saying(head: &'static str) -> String {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
@@ -253,14 +255,14 @@ mod tests {
             let mut request = [0; 4096];
             let _ = socket.read(&mut request).await.expect("request");
             socket.write_all(head.as_bytes()).await.expect("written");
-            // An answer that never comes to its end.
+            // An answer that never ends.
             std::future::pending::<()>().await;
         });
         url
     }
 
     #[tokio::test]
-    async fn who_is_silent_slow_or_sends_elsewhere_has_not_answered() {
+    async fn a_silent_slow_or_redirecting_provider_counts_as_no_answer() {
         let redirect = "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
         let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n";
         let drip = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";

@@ -1,6 +1,6 @@
-//! How a word of another script is written in Latin letters: by the systems in use for Cyrillic, by the sounds of Arabic,
-//! Urdu, Devanagari and Bengali, and by the transliteration that goes to the rail. What vowels are not written is found
-//! by its consonants ([`super::consonants`]).
+//! Romanisation of words in other scripts: by the systems in use for Cyrillic, by the sounds of
+//! Arabic, Urdu, Devanagari and Bengali, and by the rail's transliteration. Names with unwritten
+//! vowels are found by their consonants ([`super::consonants`]).
 
 use any_ascii::any_ascii;
 use icu_properties::CodePointMapData;
@@ -11,19 +11,19 @@ use super::consonants;
 use super::letters::plain;
 use super::words::NATIVE;
 
-/// Fewest consonants that say which word is meant where a script writes its vowels.
+/// Minimum number of consonants that identify a word where a script writes its vowels.
 const VOWELLED_MIN_CONSONANTS: usize = 4;
 
-/// A word of another script, read aloud.
+/// The readings of a word in another script.
 #[derive(Debug, Default)]
 pub(super) struct Romanised {
-    /// Spellings in Latin letters, the likeliest first.
+    /// Spellings in Latin letters, the most likely first.
     pub(super) spellings: Vec<String>,
-    /// The keys of its consonants.
+    /// Its consonant keys.
     pub(super) consonants: Vec<String>,
 }
 
-/// Reads a word that is not written in Latin letters.
+/// Reads a word in a non-Latin script.
 pub(super) fn read(word: &str) -> Romanised {
     let sent = plain(&any_ascii(word));
     let lower = word.to_lowercase();
@@ -36,7 +36,7 @@ pub(super) fn read(word: &str) -> Romanised {
         }
         Script::Arabic => {
             spellings.push(arabic(&lower));
-            // Letters that NFD would take apart (آ, أ) say nothing here.
+            // Letters that NFD would decompose (آ, أ) have no effect here.
             consonants::of_arabic(&lower)
         }
         Script::Greek => {
@@ -62,7 +62,7 @@ fn known((_, latin): &(&str, &str)) -> String {
     (*latin).to_owned()
 }
 
-/// Keys of a word whose vowels are known: only long ones, the spelling says the rest.
+/// Keys of a word whose vowels are known: long keys only, since the spelling covers the rest.
 fn by_spelling(spellings: &[String]) -> Vec<String> {
     let mut keys: Vec<String> = spellings
         .iter()
@@ -80,7 +80,7 @@ fn script(word: &str) -> Script {
     letter.map_or(Script::Common, |letter| scripts.get(letter))
 }
 
-/// Where the block of a script begins that is laid out like Devanagari's.
+/// Start of the block of a script that is laid out like Devanagari's.
 const fn indic_block(script: Script) -> Option<u32> {
     Some(match script {
         Script::Devanagari => 0x900,
@@ -96,14 +96,15 @@ const fn indic_block(script: Script) -> Option<u32> {
     })
 }
 
-/// Greek by its sounds, which two letters write together.
+/// Greek by its sounds, which two letters may write together.
 fn greek(word: &str) -> String {
     let pairs = [("μπ", "b"), ("ντ", "d"), ("γκ", "g"), ("τζ", "j"), ("ου", "u"), ("ευ", "ev"), ("αυ", "av")];
     let read = pairs.into_iter().fold(word.to_owned(), |word, (pair, sound)| word.replace(pair, sound));
     plain(&any_ascii(&read))
 }
 
-/// Cyrillic as maps and most passports write it (0), as passports by ICAO's table do (1), and as people do (2).
+/// Cyrillic as in maps and most passports (0), as in passports by ICAO's table (1), and as commonly
+/// written (2).
 fn cyrillic(word: &str, system: usize) -> String {
     word.chars().map(|letter| cyrillic_letter(letter)[system]).collect()
 }
@@ -161,7 +162,7 @@ fn cyrillic_letter(letter: char) -> [&'static str; 3] {
     }
 }
 
-/// Arabic, Persian and Urdu letters by their usual Latin ones; vowels that are not written are missing.
+/// Arabic, Persian and Urdu letters by their usual Latin ones; unwritten vowels are missing.
 fn arabic(word: &str) -> String {
     word.chars().map(arabic_letter).collect()
 }
@@ -199,8 +200,8 @@ const fn arabic_letter(letter: char) -> &'static str {
     }
 }
 
-/// Letters of an Indian script, by their positions in its block. An inherent vowel that is not spoken at the end is left
-/// out.
+/// Letters of an Indian script, by their positions in its block. A silent inherent vowel at the end
+/// is omitted.
 fn indic(letters: &[u32]) -> String {
     let mut out = String::new();
     for (at, letter) in letters.iter().enumerate() {
@@ -210,7 +211,7 @@ fn indic(letters: &[u32]) -> String {
         };
         out.push_str(consonant);
         let next = letters[at + 1..].iter().find(|next| **next != 0x3C);
-        // A vowel sign or a virama takes the inherent vowel's place; at the end it is silent.
+        // A vowel sign or a virama replaces the inherent vowel; at the end it is silent.
         let silent = next.is_none_or(|next| matches!(next, 0x3E..=0x4D));
         if !silent {
             out.push('a');
@@ -273,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_are_read_as_their_speakers_write_them_in_latin() {
+    fn scripts_are_romanised_as_their_speakers_write_them() {
         for (word, spelling) in [
             ("Сергей", "sergey"),
             ("Щербаков", "shcherbakov"),

@@ -1,17 +1,20 @@
-//! How alike two normalised names are, 0 to 100, and where a score may not go whatever the letters say.
+//! Similarity of two normalised names, 0 to 100, with limits that apply whatever the letters are.
 //!
-//! The rules, so that a compliance officer can follow a score by hand:
-//! - Words are paired one to one, the most alike first, in any order. Equal words count 1000 per mille, words of one
-//!   sound [`SAME_SOUND`], others twice their Jaro–Winkler similarity less 1000 (the raw measure crowds everything
-//!   resembling a name above 800), nothing below [`WORD_FLOOR`]; an initial counts [`INITIAL`] against a word that
-//!   begins with it.
-//! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier one: a name inside a
-//!   longer one loses little, two names that differ in a word lose that word's whole weight.
-//! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely. Initials, an unpaired word,
-//!   two short words that differ, a weak alias and a name of very common words only stay below [`HIT_FROM`].
-//! - A word of another script counts by the best of its spellings, or by its consonants ([`consonants_likeness`]).
-//! - Names are *near-identical* where every word of one that is not very common is paired closely in the other: no
-//!   tie-breaker takes such a match below [`REVIEW_FROM`].
+//! The rules, so that a compliance officer can reproduce a score by hand:
+//! - Words are paired one to one, the most similar first, in any order. Equal words score 1000 per
+//!   mille, words of one sound [`SAME_SOUND`], others twice their Jaro–Winkler similarity minus
+//!   1000 (the raw measure puts everything resembling a name above 800), nothing below
+//!   [`WORD_FLOOR`]; an initial scores [`INITIAL`] against a word that starts with it.
+//! - The score is the weighted sum of the pairs over 0.7 × the lighter name + 0.3 × the heavier
+//!   one: a name inside a longer one loses little, two names that differ in a word lose that word's
+//!   whole weight.
+//! - A *hit* (95 and more) is the whole name of a strong entry: every word paired closely.
+//!   Initials, an unpaired word, two short words that differ, a weak alias and a name of very
+//!   common words only stay below [`HIT_FROM`].
+//! - A word of another script scores by the best of its spellings, or by its consonants
+//!   ([`consonants_likeness`]).
+//! - Names are *near-identical* if every word of one that is not very common is paired closely in
+//!   the other: no tie-breaker takes a near-identical match below [`REVIEW_FROM`].
 
 use domain::screening::{HIT_FROM, REVIEW_FROM};
 
@@ -20,25 +23,26 @@ use super::letters::looks;
 use super::normal::{Class, Word, sound};
 use super::similarity::jaro_winkler;
 
-/// Jaro–Winkler similarity, per mille, below which two words are different words.
+/// Jaro–Winkler similarity, per mille, below which two words count as different.
 pub(super) const WORD_FLOOR: u32 = 800;
-/// Words whose lengths differ by more letters than this are different words.
+/// Words whose lengths differ by more letters than this count as different.
 pub(super) const LENGTH_SLACK_LETTERS: usize = 3;
-/// What two spellings of one sound count, per mille.
+/// Score of two spellings of one sound, per mille.
 const SAME_SOUND: u32 = 940;
-/// What two words count whose letters are taken for each other at a glance, per mille.
+/// Score of two words with easily confused letters, per mille.
 const SAME_LOOKS: u32 = 920;
-/// What two words of two scripts count that share three consonants and more, or two, or one, per mille.
+/// Score of two words of different scripts that share three or more consonants, two, or one, per
+/// mille.
 const SAME_CONSONANTS: [u32; 3] = [700, 870, 900];
-/// What an initial counts against a word that begins with it, per mille.
+/// Score of an initial against a word that starts with it, per mille.
 const INITIAL: u32 = 750;
-/// Every pair of a hit counts at least this much, per mille (one slip in a word of seven letters).
+/// Minimum score of every pair of a hit, per mille (one slip in a word of seven letters).
 const HIT_PAIR: u32 = 860;
-/// From here on a pair is one word, spelled closely, per mille.
+/// Minimum score at which a pair is one word with close spellings, per mille.
 pub(super) const NEAR_PAIR: u32 = 860;
-/// Words up to this length say too little for a hit once they differ at all.
+/// Words up to this length are too short for a hit unless they are equal.
 const SHORT_WORD_LETTERS: usize = 5;
-/// A single word from this length on is a name of its own, whatever else is said.
+/// A single word of at least this length is a name of its own, in any context.
 const LONG_WORD_LETTERS: usize = 8;
 /// A single word up to this length is too short for a hit even if equal.
 const SHORT_NAME_LETTERS: usize = 4;
@@ -47,18 +51,18 @@ const SHORT_NAME_LETTERS: usize = 4;
 const LIGHTER_TENTHS: u32 = 7;
 const HEAVIER_TENTHS: u32 = 3;
 
-/// A comparison: the score before tie-breakers, and the most that tie-breakers may make of it.
+/// A comparison: the score before tie-breakers, and its maximum after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Likeness {
     pub(super) score: u32,
     pub(super) cap: u32,
-    /// Whether the cap is only there because all the words are very common: an equal birth date lifts it.
+    /// Whether the cap exists only because all words are very common: an equal birth date lifts it.
     pub(super) common_only: bool,
-    /// Whether the names are near-identical: whatever else differs, a person looks.
+    /// Whether the names are near-identical: manual review regardless of other differences.
     pub(super) near: bool,
 }
 
-/// How alike two words are, per mille; 0 for different words. Symmetric.
+/// Similarity of two words, per mille; 0 for different words. Symmetric.
 pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     if x == y {
@@ -80,12 +84,12 @@ pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
     }
 }
 
-/// What two words count that share a key of consonants, by the key's length.
+/// Score of two words that share a consonant key, by the key's length.
 pub(super) fn consonants_likeness(key: &str) -> u32 {
     key.chars().count().min(SAME_CONSONANTS.len()).checked_sub(1).map_or(0, |at| SAME_CONSONANTS[at])
 }
 
-/// A word with what comparing needs at hand.
+/// A word with its precomputed comparison data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spoken {
     pub(super) word: Word,
@@ -100,7 +104,7 @@ impl Spoken {
     }
 }
 
-/// A listed word: one spelling, and its consonants for what is written in other scripts.
+/// A listed word: one spelling, and its consonants for names in other scripts.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) spoken: Spoken,
@@ -140,7 +144,7 @@ pub(super) fn weight(words: impl IntoIterator<Item = Class>) -> u32 {
     words.into_iter().map(Class::weight).sum()
 }
 
-/// What the paired weight is measured against, in tenths.
+/// The reference weight of the paired weight, in tenths.
 pub(super) fn scale_tenths(weight_a: u32, weight_b: u32) -> u32 {
     LIGHTER_TENTHS * weight_a.min(weight_b) + HEAVIER_TENTHS * weight_a.max(weight_b)
 }
@@ -164,7 +168,8 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
     let (here, there): (Vec<Class>, Vec<Class>) =
         (screened.iter().map(Heard::class).collect(), listed.iter().map(|it| it.spoken.word.class).collect());
     let (a, b) = (weight(here.iter().copied()), weight(there.iter().copied()));
-    // Paired weights are doubled (their mean is taken), the scale is in tenths, the result in per cent.
+    // Paired weights are doubled (their mean is used), the scale is in tenths, the result in per
+    // cent.
     let score = tally.doubled / (2 * scale_tenths(a, b)).max(1);
     let (cap, common_only) = tally.cap(screened, listed);
     let near = tally.is_near(&here, &there);
@@ -175,10 +180,10 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
 struct Tally {
     used_screened: u64,
     used_listed: u64,
-    /// Those of the used that are paired closely.
+    /// The used pairs that are close.
     near_screened: u64,
     near_listed: u64,
-    /// Letters of the longest word that is in both.
+    /// Letters of the longest word that both names contain.
     longest_equal: usize,
     doubled: u32,
     weakest: Option<u32>,
@@ -200,15 +205,16 @@ impl Tally {
         if likeness == 1000 {
             self.longest_equal = self.longest_equal.max(b.letters.len());
         }
-        // per mille × weight, then to tenths of a per cent of it: 1000 per mille × 10 tenths / 100 per cent.
+        // per mille × weight, then to tenths of a per cent of it: 1000 per mille × 10 tenths / 100
+        // per cent.
         self.doubled += likeness * (a.class().weight() + b.class.weight());
         self.weakest = Some(self.weakest.map_or(likeness, |known| known.min(likeness)));
         self.initial |= a.class() == Class::Initial || b.class == Class::Initial;
         self.short_slip |= likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
     }
 
-    /// Whether one name is in the other: all its words are paired closely, but for very common ones beside two that are
-    /// not. Very common words alone say something only if nothing is left over.
+    /// Whether one name contains the other: all its words are paired closely, except very common
+    /// ones beside two that are not. Very common words alone count only if no word is left over.
     fn is_near(&self, screened: &[Class], listed: &[Class]) -> bool {
         let paired = |near: u64, classes: &[Class], class: Class| {
             classes.iter().enumerate().filter(|(at, it)| **it == class && near >> at & 1 == 1).count()
@@ -225,7 +231,7 @@ impl Tally {
             paired(self.near_listed, listed, Class::Plain) + paired(self.near_listed, listed, Class::Common);
         let (here, there) = (whole(self.near_screened, screened), whole(self.near_listed, listed));
         let both = here && there && significant(screened) == significant(listed);
-        // A long name of one word that goes with an article ("The …") says enough.
+        // A long name of one word that goes with an article ("The …") is distinctive enough.
         let long = there && listed.contains(&Class::Particle) && self.longest_equal >= LONG_WORD_LETTERS;
         match (plain, near_words) {
             (_, 0) => false,

@@ -1,13 +1,15 @@
-//! How alike two words are: Jaro–Winkler in integers, per mille, as OFAC's own search compares name parts.
+//! Similarity of two words: Jaro–Winkler in integers, per mille, as OFAC's own search compares name
+//! parts.
 //!
-//! Integer arithmetic makes a score the same on every machine, so that a stored decision can be repeated. Nothing here
-//! knows what a name is.
+//! Integer arithmetic gives the same score on every machine, so that a stored decision can be
+//! reproduced. It works on words, not on names.
 
-/// Letters of a word that are compared; a longer word is cut (matched letters are kept in a 64-bit set).
+/// Maximum number of letters compared; a longer word is cut (matched letters are kept in a 64-bit
+/// set).
 pub(super) const MAX_WORD_LETTERS: usize = 64;
-/// Common first letters that Winkler's bonus counts.
+/// Maximum number of common first letters in Winkler's bonus.
 const PREFIX_LETTERS: usize = 4;
-/// Winkler's bonus applies above this Jaro similarity, per mille (Winkler 1990).
+/// Minimum Jaro similarity for Winkler's bonus, per mille (Winkler 1990).
 const BONUS_ABOVE: u32 = 700;
 
 /// Jaro–Winkler similarity in per mille: 0 for nothing in common, 1000 for equality. Rounded down.
@@ -85,14 +87,15 @@ impl Sketch {
     }
 }
 
-/// Whether two sketches leave a Jaro–Winkler similarity of a given floor possible.
+/// Whether two sketches can reach a Jaro–Winkler similarity of a given floor.
 ///
-/// A letter class present in one word and absent in the other (or there twice and here once) is at least one
-/// unmatched letter, which bounds the number of matches from above; with no letter out of order and the known common
-/// prefix that bounds the similarity. The bound never falls below the true value, so nothing is lost by it.
+/// A letter class present in one word and absent in the other (or twice in one and once in the
+/// other) is at least one unmatched letter, which bounds the number of matches from above; with no
+/// transpositions and the known common prefix that bounds the similarity. The bound is never below
+/// the true value, so no match is lost.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// For two lengths and a common prefix: fewest matches with which the floor can be reached.
+    /// For two lengths and a common prefix: the minimum number of matches that reach the floor.
     needed: Vec<[u8; PREFIX_LETTERS + 1]>,
 }
 
@@ -100,7 +103,7 @@ pub(super) struct Gate {
 const LENGTHS: usize = MAX_WORD_LETTERS + 1;
 
 impl Gate {
-    /// A gate for similarities of `floor` per mille and more.
+    /// A gate for similarities of at least `floor` per mille.
     pub(super) fn at_least(floor: u32) -> Gate {
         let mut needed = vec![[u8::MAX; PREFIX_LETTERS + 1]; LENGTHS * LENGTHS];
         for (at, row) in needed.iter_mut().enumerate() {

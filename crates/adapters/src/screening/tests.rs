@@ -73,9 +73,9 @@ fn names_of_the_sample_lead_to_the_right_verdicts() {
         ("Z. Q.", Clean),
         ("Quibbleton", Clean),
         ("Zorblax", Clean),
-        // a weak alias never goes beyond a person's decision
+        // a weak alias leads to manual review at most
         ("Mother Dummy", Review),
-        // different people
+        // different persons
         ("Muhammad Ali Khan", Clean),
         ("Ahmed Raza Qureshi", Clean),
         ("Omar Farooq", Clean),
@@ -109,14 +109,14 @@ fn birth_date_and_country_break_ties() {
         ("Zorblax Quibbleton", Some(date(1970, 1, 12)), Some("PAK"), 100),
         ("Zorblax Quibbleton", Some(date(1999, 9, 9)), None, 100 - 15),
         ("Zorblax Quibbleton", None, Some("VNM"), 100 - 2),
-        // nothing clears a name that is near-identical
+        // nothing clears a near-identical name
         ("Zorblax Quibbleton", Some(date(1999, 9, 9)), Some("VNM"), 85),
-        // 1970-12-01 is 1970-01-12 with day and month exchanged
+        // 1970-12-01 is 1970-01-12 with day and month swapped
         ("Zorblax Quibbleton", Some(date(1970, 12, 1)), None, 100),
-        // a span of years says only that it is possible
+        // a range of years only makes a match possible
         ("Muhammad Zaffarbogus Mockistani", Some(date(1976, 5, 5)), None, 100),
         ("Muhammad Zaffarbogus Mockistani", Some(date(1978, 1, 1)), None, 85),
-        // tie-breakers make no match where names are not alike
+        // tie-breakers make no match of names that are not similar
         ("Maria Santos", Some(date(1970, 1, 12)), Some("PAK"), 0),
         // nor a hit of an initial
         ("Z. Quibbleton", Some(date(1970, 1, 12)), Some("PAK"), 94),
@@ -126,7 +126,7 @@ fn birth_date_and_country_break_ties() {
 }
 
 #[test]
-fn a_name_of_very_common_words_alone_is_a_persons_decision_unless_the_birth_date_is_the_same() {
+fn a_name_of_very_common_words_goes_to_review_unless_the_birth_date_matches() {
     let text = "#corridor-sanctions name=X published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,\
                 countries,addresses\n1,person,Muhammad Ali Khan,,,1970-01-01,,\n2,person,Ali,,,,,\n3,person,Qorb,,,,,\n";
     let lists = SanctionLists::build(vec![Arc::new(load(&[document("x", text)]).expect("list"))]);
@@ -136,7 +136,7 @@ fn a_name_of_very_common_words_alone_is_a_persons_decision_unless_the_birth_date
     assert_eq!(score("Mohd Ali Khan", None), 94);
     assert_eq!(score("Mohd Ali Khan", Some(date(1970, 1, 1))), 100);
     assert_eq!(score("Mohd Ali Khan", Some(date(1980, 1, 1))), 85);
-    // Short single words say too little.
+    // Short single words are not distinctive enough.
     assert_eq!(score("Ali", None), 94);
     assert_eq!(score("Qorb", None), 94);
     assert!(score("Qorbi", None) < 85);
@@ -156,7 +156,7 @@ fn listed_addresses_are_found_exactly_whatever_their_case() {
 }
 
 #[test]
-fn every_form_is_told_by_its_content_and_read_alike() {
+fn every_form_is_recognised_by_its_content_and_read_alike() {
     let csv = load(&[golden_document("alt.csv"), golden_document("sdn.csv")]).expect("csv");
     let xml = load(&[golden_document("sdn.xml")]).expect("xml");
     assert_eq!((csv.name.as_str(), csv.published), ("OFAC-SDN", None));
@@ -203,7 +203,7 @@ fn the_un_list_is_read() {
 }
 
 #[test]
-fn craft_keep_their_names_to_themselves() {
+fn craft_are_not_matched_by_name() {
     let list = load(&[golden_document("sdn.xml")]).expect("xml");
     let lists = SanctionLists::build(vec![Arc::new(list)]);
     assert!(lists.best_match(&Party { name: "SS Neverfloats", birthdate: None, country: None }).is_none());
@@ -242,7 +242,7 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     for text in ["", "<html/>", "<html><sdnList></sdnList></html>", "hello", "1,2,3"] {
         assert_eq!(load(&[document("x", text)]).expect_err(text), LoadError::UnknownForm { origin: "x".into() });
     }
-    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NOBODY,-0-")]).expect_err("orphan");
+    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NEMO,-0-")]).expect_err("orphan");
     assert_eq!(orphan.to_string(), "alt, line 1: ent_num 999 is not in SDN.CSV");
     assert!(load(&[golden_document("alt.csv")]).is_err());
     assert!(load(&[golden_document("sdn.csv"), golden_document("sdn.xml")]).is_err());
@@ -273,7 +273,7 @@ async fn a_failed_refresh_keeps_the_old_list_which_grows_stale() {
     assert_eq!(book.oldest_load(), Some(NOW), "the list that failed keeps its time");
     let party = [Party { name: "Maria Santos", birthdate: None, country: None }];
     let found = book.screen(&party, later + Span::hours(5));
-    assert!(found.stale && found.verdict() == Verdict::Review, "a stale list clears nobody");
+    assert!(found.stale && found.verdict() == Verdict::Review, "a stale list clears no party");
 
     std::fs::copy(golden("sdn.xml"), &file).expect("copy");
     assert!(book.refresh(&client, later + Span::hours(5)).await.is_complete());
@@ -316,8 +316,8 @@ fn the_sample_never_ages_and_says_what_it_is() {
     assert_eq!(score("Loremius Ipsumdolor"), 100);
 }
 
-/// The index leaves out nothing: every listed name of a generated list is found under small changes, and scores are
-/// those of comparing with every single name.
+/// The index misses nothing: every listed name of a generated list is found under small changes,
+/// and scores equal those of comparing with every single name.
 #[test]
 fn the_index_finds_what_comparing_with_everything_finds() {
     let lists = SanctionLists::build(vec![Arc::new(generated(2_000))]);
@@ -332,7 +332,8 @@ fn the_index_finds_what_comparing_with_everything_finds() {
     }
 }
 
-/// Invented names of the frequencies of real ones: a third of the words are very common, the others pronounceable.
+/// Invented names with the frequencies of real ones: a third of the words are very common, the
+/// others pronounceable.
 fn generated(entries: u64) -> List {
     let common = ["muhammad", "ahmad", "ali", "khan", "abdul", "rahman", "hasan", "husayn", "singh", "kumar"];
     let syllables = ["ba", "ra", "zo", "kim", "tu", "lan", "qui", "dor", "mes", "ha", "fir", "ny", "gal", "su", "vet"];

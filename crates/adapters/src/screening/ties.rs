@@ -1,5 +1,5 @@
-//! Tie-breakers: what a birth date and a country add to or take from the likeness of two names. They never make a
-//! match out of two names that are not alike, and never clear two that are near-identical.
+//! Tie-breakers: the effect of a birth date and a country on the similarity of two names. They
+//! never turn dissimilar names into a match, and never clear near-identical ones.
 
 use domain::screening::{HIT_FROM, Party, REVIEW_FROM};
 use jiff::civil::Date;
@@ -7,16 +7,16 @@ use jiff::civil::Date;
 use super::entry::{BirthSpan, ListEntry};
 use super::score::Likeness;
 
-/// Taken off where both birth dates are known and cannot be the same (day and month exchanged may be).
+/// Subtracted if both birth dates are known and cannot be the same (day and month may be swapped).
 pub const OTHER_BIRTHDATE_POINTS: u32 = 15;
-/// Added where the list names one day and it is the party's.
+/// Added if the list names one day and it is the party's.
 pub const SAME_BIRTHDATE_POINTS: u32 = 5;
-/// Taken off where both countries are known and differ; added where one is the same.
+/// Subtracted if both countries are known and differ; added if one is the same.
 pub const COUNTRY_POINTS: u32 = 2;
-/// Points are added only from this likeness of the names on.
+/// Minimum similarity of the names at which points are added.
 const ADD_FROM: u32 = 80;
 
-/// The final score of one listed name: added points first, then the cap, then the points taken off.
+/// The final score of one listed name: first added points, then the cap, then subtracted points.
 pub(super) fn settle(likeness: Likeness, weak: bool, entry: &ListEntry, party: &Party<'_>) -> u32 {
     let birth = birth(party.birthdate, &entry.births);
     let country = country(party.country, &entry.countries);

@@ -1,4 +1,5 @@
-//! The different words of all listed names, with the search for words alike. It knows words, not names or entries.
+//! The distinct words of all listed names, with a search for similar words. It works on words, not
+//! on names or entries.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use super::normal::Word;
 use super::score::{self, Listed, Spoken};
 use super::similarity::{Gate, MAX_WORD_LETTERS, Sketch};
 
-/// The different words of all names, sorted by length.
+/// The distinct words of all names, sorted by length.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     pub(super) words: Vec<Listed>,
@@ -73,7 +74,8 @@ impl Vocabulary {
         &self.names[self.names_from[at] as usize..self.names_from[at + 1] as usize]
     }
 
-    /// Calls `found` for every listed word that counts as alike, with its likeness: once for each way in which it does.
+    /// Calls `found` for every similar listed word with its similarity, once for each way in which
+    /// it matches.
     pub(super) fn alike(&self, heard: &Heard, mut found: impl FnMut(u32, u32)) {
         for spelling in &heard.spellings {
             self.alike_spelling(spelling, &mut found);

@@ -1,4 +1,4 @@
-//! The words that [`super::normal`] knows, in lower case without marks. Tables only.
+//! The words known to [`super::normal`], in lower case without diacritics. Tables only.
 
 /// Titles, dropped as long as a name is left.
 pub(super) const HONORIFICS: &[&str] = &[
@@ -66,7 +66,7 @@ pub(super) const HONORIFICS: &[&str] = &[
     "ustaz",
 ];
 
-/// Words that join names, legal forms of companies and what their names say of any business.
+/// Words that join names, legal forms of companies and generic business terms.
 pub(super) const PARTICLES: &[&str] = &[
     "ag",
     "agencies",
@@ -182,7 +182,7 @@ pub(super) const PARTICLES: &[&str] = &[
     "zao",
 ];
 
-/// Words that very many people are called, in the corridors' countries.
+/// Very common names in the corridors' countries.
 pub(super) const COMMON: &[&str] = &[
     "abdul", "abdullah", "ahmad", "akhtar", "ali", "amin", "anwar", "bahadur", "begum", "bibi", "cruz", "das", "devi",
     "fatima", "garcia", "gurung", "haque", "hasan", "husayn", "ibrahim", "iqbal", "islam", "ismail", "jose", "kaur",
@@ -191,7 +191,8 @@ pub(super) const COMMON: &[&str] = &[
     "umar", "usman", "yusuf",
 ];
 
-/// Spellings of one name in the passports of different countries; the last of each line is the form kept.
+/// Spellings of one name in the passports of different countries; the last of each line is the form
+/// kept.
 pub(super) const VARIANTS: &[&[&str]] = &[
     &[
         "md", "mhd", "mohamad", "mohamed", "mohammad", "mohammed", "mohd", "muhamad", "muhamed", "muhammed", "muhd",
@@ -221,8 +222,8 @@ pub(super) const VARIANTS: &[&[&str]] = &[
     &["binti", "binte", "bint"],
 ];
 
-/// Very common names as other scripts write them, with the form that [`VARIANTS`] keeps: too short to be found by their
-/// consonants.
+/// Very common names in other scripts, with the form that [`VARIANTS`] keeps: too short to be found
+/// by their consonants.
 pub(super) const NATIVE: &[(&str, &str)] = &[
     ("محمد", "muhammad"),
     ("أحمد", "ahmad"),

@@ -1,5 +1,6 @@
-//! Which addresses a webhook may go to (`decisions.md`, "Webhooks"). A bank chooses the address of its receiver, so it
-//! must not be able to make this program talk to its own network. It knows nothing of names or HTTP.
+//! The addresses that a webhook may be sent to (`decisions.md`, "Webhooks"). Banks choose their
+//! endpoints' URLs, which must not make this program connect to its own network. Independent of
+//! names and HTTP.
 //!
 //! Source: IANA's special-purpose address registries (RFC 6890 and its updates).
 
@@ -17,7 +18,7 @@ pub enum Inward {
     /// RFC 1918, and unique local addresses (`fc00::/7`)
     #[error("private")]
     Private,
-    /// `169.254.0.0/16`, `fe80::/10`: neighbours, and the metadata of many clouds
+    /// `169.254.0.0/16`, `fe80::/10`: link-local, and the metadata service of many clouds
     #[error("link-local")]
     LinkLocal,
     /// `100.64.0.0/10`
@@ -35,24 +36,25 @@ pub enum Inward {
     /// `198.18.0.0/15`, `2001:2::/48`
     #[error("for benchmarks")]
     Benchmark,
-    /// `::ffff:0:0/96`, `::/96`: an IPv4 address in other clothes
+    /// `::ffff:0:0/96`, `::/96`: IPv4-mapped or IPv4-compatible address
     #[error("an IPv4 address written as IPv6")]
     Mapped,
-    /// `64:ff9b::/96`, `64:ff9b:1::/48`, `2002::/16`, `2001::/32`, `192.88.99.0/24`: leads to another address
-    #[error("a way to another address")]
+    /// `64:ff9b::/96`, `64:ff9b:1::/48`, `2002::/16`, `2001::/32`, `192.88.99.0/24`: translates to
+    /// another address
+    #[error("a translation to another address")]
     Translated,
-    /// What no registry gives to the public: `240.0.0.0/4`, `192.0.0.0/24`, all IPv6 beyond `2000::/3` …
+    /// Not globally routable: `240.0.0.0/4`, `192.0.0.0/24`, all IPv6 outside `2000::/3` …
     #[error("reserved")]
     Reserved,
-    /// `168.63.129.16`: public by its number, and yet the host of a virtual machine in Azure
+    /// `168.63.129.16`: a public number, but the host of a virtual machine in Azure
     #[error("a cloud's own")]
     CloudHost,
 }
 
-/// Whether anybody on the internet can have this address.
+/// Checks that an address is globally routable on the internet.
 ///
 /// # Errors
-/// Why not.
+/// The reason why it is not.
 pub fn outward(address: IpAddr) -> Result<(), Inward> {
     let found = match address {
         IpAddr::V4(address) => inward_v4(address),
@@ -61,7 +63,7 @@ pub fn outward(address: IpAddr) -> Result<(), Inward> {
     found.map_or(Ok(()), Err)
 }
 
-/// Network, length of its prefix, what it is. The first that fits counts.
+/// Network, prefix length, kind. The first match counts.
 const V4: [(Ipv4Addr, u32, Inward); 17] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8, Inward::Unspecified),
     (Ipv4Addr::new(10, 0, 0, 0), 8, Inward::Private),
@@ -105,7 +107,7 @@ const V6: [(Ipv6Addr, u32, Inward); 16] = [
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10, Inward::LinkLocal),
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, Inward::Multicast),
 ];
-/// What the public gets its addresses from; the rest of IPv6 is reserved.
+/// The public range; the rest of IPv6 is reserved.
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 fn inward_v6(address: Ipv6Addr) -> Option<Inward> {
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inward_addresses_are_named_by_what_they_are() {
+    fn internal_addresses_are_named_by_kind() {
         for (text, why) in [
             ("0.0.0.0", Inward::Unspecified),
             ("0.1.2.3", Inward::Unspecified),
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn their_neighbours_are_anybody_s() {
+    fn addresses_next_to_reserved_ranges_are_public() {
         for text in [
             "1.1.1.1",
             "9.255.255.255",

@@ -1,5 +1,6 @@
-//! Webhooks to the banks' receivers (`decisions.md`, "Webhooks"): signatures, the guard that keeps them out of our own
-//! network, and the sender. When to try, in which order, and when to give up is the engine's.
+//! Webhooks to the banks' endpoints (`decisions.md`, "Webhooks"): signatures, the guard that keeps
+//! them out of the internal network, and the sender. Schedule, order and the end of retries are the
+//! engine's.
 
 mod address;
 mod reach;

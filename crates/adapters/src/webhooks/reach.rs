@@ -1,5 +1,5 @@
-//! How far webhooks reach: which URLs and which resolved addresses are allowed, checked at the moment of connecting, so
-//! that a name that changes its address between a check and a connection gains nothing.
+//! The reach of webhooks: allowed URLs and resolved addresses, checked at the moment of connecting,
+//! so that DNS rebinding between check and connection has no effect.
 
 use std::fmt;
 use std::future::Future;
@@ -12,52 +12,54 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::address::{self, Inward};
 
-/// Addresses of one name that are looked at.
+/// Maximum number of addresses examined per name.
 const ADDRESSES_MAX: usize = 16;
 
-/// Whom webhooks may reach.
+/// The targets that webhooks may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Anybody on the internet, over HTTPS.
+    /// Public internet addresses, over HTTPS.
     Internet,
-    /// Also this machine and its private network, and plain HTTP: for a sandbox and for a bank's own tests.
+    /// Also this machine and its private network, and plain HTTP: for a sandbox and for a bank's
+    /// own tests.
     Sandbox,
 }
 
-/// Why a URL is no address of a receiver.
+/// Why a URL is not a valid endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlFault {
-    /// Not a URL at all.
-    #[error("is no URL: {0}")]
+    /// Not a URL.
+    #[error("is not a URL: {0}")]
     Unreadable(String),
-    /// Plain HTTP, or something else altogether.
+    /// Plain HTTP, or another scheme.
     #[error("must begin with https://")]
     NotHttps,
     /// No host, or a fragment.
     #[error("must be https://host[:port][/path][?query] and nothing else")]
     NotPlain,
     /// A user name or a password.
-    #[error("must not hold a user name or password: webhooks are signed; a key of a gateway may stand in the query")]
+    #[error("must not hold a user name or password: webhooks are signed; a gateway's key may be in the query")]
     Credentials,
-    /// An address that only insiders have.
+    /// An address that is not public.
     #[error("{address} is {why}: webhooks go to the internet only")]
     Inward {
         /// The address.
         address: IpAddr,
-        /// What it is.
+        /// Its kind.
         why: Inward,
     },
-    /// A name that stands for nobody.
+    /// A name that does not resolve.
     #[error("{0} has no address")]
     NoAddress(String),
 }
 
 impl Reach {
-    /// The URL of a path below a receiver's base, if both are allowed. The base's query stays behind the path: gateways and
-    /// functions carry their keys there. A name is only resolved when it is connected to.
+    /// The URL of a path below an endpoint's base, if both are allowed. The base's query stays
+    /// after the path: gateways and functions carry their keys there. A name is resolved only when
+    /// connecting.
     ///
     /// # Errors
-    /// What is wrong with the base.
+    /// Why the base is invalid.
     pub fn url(self, base: &str, path: &str) -> Result<Url, UrlFault> {
         let mut url = Url::parse(base).map_err(|error| UrlFault::Unreadable(error.to_string()))?;
         match (url.scheme(), self) {
@@ -71,7 +73,8 @@ impl Reach {
             return Err(UrlFault::NotPlain);
         }
         let host = url.host_str().ok_or(UrlFault::NotPlain)?;
-        // The parser has turned every other spelling of an address (0x7f.1, 2130706433, 017700000001) into this one.
+        // The parser has normalised every other spelling of an address (0x7f.1, 2130706433,
+        // 017700000001).
         if let Ok(address) = host.trim_matches(['[', ']']).parse() {
             self.allows(address)?;
         }
@@ -102,11 +105,11 @@ impl Reach {
     }
 }
 
-/// Finds the addresses of a name.
+/// Resolves a name.
 pub(super) type Lookup =
     Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = std::io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
-/// Asks the system.
+/// Resolves by the system.
 pub(super) fn system_lookup() -> Lookup {
     Arc::new(|name| {
         Box::pin(async move {
@@ -116,7 +119,8 @@ pub(super) fn system_lookup() -> Lookup {
     })
 }
 
-/// The resolver of the client's own connector: what it answers is what is connected to, and nothing else is.
+/// The resolver of the HTTP client itself: the client connects only to the addresses that it
+/// returns.
 pub(super) struct Guard {
     reach: Reach,
     lookup: Lookup,
@@ -141,7 +145,7 @@ impl Resolve for Guard {
         let looking = (self.lookup)(name.clone());
         Box::pin(async move {
             let allowed = reach.allowed(&name, looking.await?)?;
-            // Port 0: the connector puts the URL's there.
+            // Port 0: the connector uses the URL's.
             let addresses: Addrs = Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(addresses)
         })
@@ -174,7 +178,7 @@ mod tests {
 
     /// `30-urls` of the cases: Azure's functions and many gateways carry their key in the query.
     #[test]
-    fn a_query_of_the_base_stays_behind_the_event_s_path() {
+    fn the_bases_query_follows_the_events_path() {
         for (base, url) in [
             (
                 "https://fn.example.net/api/in?code=abc%3D%3D",
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_reaches_its_own_machine_and_network_and_no_further_in() {
+    fn a_sandbox_reaches_its_own_machine_and_network_only() {
         for base in
             ["http://127.0.0.1:9000", "http://localhost:9000", "https://[::1]", "http://10.0.0.7", "http://b.example"]
         {

@@ -1,16 +1,16 @@
-//! `Retry-After` (RFC 9110 §10.2.3): seconds, or a date. What follows from it is not decided here.
+//! `Retry-After` (RFC 9110 §10.2.3): seconds, or a date. Its effect is decided elsewhere.
 
 use domain::time::{Span, Timestamp};
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The longest wait that is passed on, whatever the receiver asks for.
+/// The longest wait that is passed on, whatever the endpoint asks for.
 const WAIT_MAX: Span = Span::days(7);
 
-/// How long to wait from `now` on; `None` where the value says nothing.
+/// The time to wait from `now`; `None` for an invalid value.
 pub(super) fn read(value: &str, now: Timestamp) -> Option<Span> {
     let value = value.trim();
     let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a number has are a very long wait.
+        // A number with too many digits is a very long wait.
         Span(value.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(1_000_000))
     } else {
         let until = DateTimeParser::new().parse_timestamp(value).ok()?;

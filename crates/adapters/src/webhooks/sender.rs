@@ -1,5 +1,5 @@
-//! The sender: one signed POST, one answer. It follows no redirect, repeats nothing, reads no more than the beginning of
-//! an answer, and keeps connections open so that the next event need not make one.
+//! The sender: one signed POST, one answer. It follows no redirect, repeats nothing, reads only the
+//! beginning of an answer, and keeps connections open for the next event.
 
 use std::time::{Duration, Instant};
 
@@ -16,33 +16,33 @@ use super::reach::{Guard, Lookup, Reach, UrlFault, system_lookup};
 use super::retry_after;
 use super::signature::{self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret};
 
-/// Longest time for one try, from looking the name up to the end of the answer.
+/// Timeout for one attempt, from name resolution to the end of the answer.
 const TRY_LIMIT: Duration = Duration::from_secs(15);
-/// Longest time for a connection to come about.
+/// Connect timeout.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How much of an answer is read.
+/// Maximum number of bytes read of an answer.
 const ANSWER_MAX_BYTES: usize = 16 * 1024;
-/// Header lines of an answer.
+/// Maximum number of header lines of an answer.
 const ANSWER_MAX_HEADERS: usize = 64;
-/// The same of an answer over HTTP/2, in bytes.
+/// The same for an answer over HTTP/2, in bytes.
 const ANSWER_MAX_HEADER_BYTES: u32 = 16 * 1024;
-/// Unused connections kept for one receiver.
+/// Maximum number of idle connections per endpoint.
 const IDLE_CONNECTIONS: usize = 64;
-/// How long: shorter than what servers usually keep.
+/// Idle timeout: shorter than that of most servers.
 const IDLE_LIMIT: Duration = Duration::from_secs(20);
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TRACEPARENT_HEADER: &str = "traceparent";
 
-/// How webhooks are sent.
+/// Settings of the sender.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whom they may reach.
+    /// The targets that may be reached.
     pub reach: Reach,
-    /// Who is trusted to vouch for receivers beside the system's certification authorities.
+    /// Trusted certificates for endpoints, besides the system's certification authorities.
     pub roots: Vec<Certificate>,
 }
 
-/// The client could not be made.
+/// The client could not be built.
 #[derive(Debug, thiserror::Error)]
 #[error("webhooks: {0}")]
 pub struct SetupError(#[from] reqwest::Error);
@@ -52,11 +52,11 @@ pub struct SetupError(#[from] reqwest::Error);
 pub struct Sender {
     client: Client,
     reach: Reach,
-    /// The `traceparent` of what is being done now.
+    /// Returns the `traceparent` of the current operation.
     trace: Option<fn() -> Option<String>>,
 }
 
-/// What is POSTed, headers included.
+/// The message to POST, headers included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
     /// `webhook-id`
@@ -76,14 +76,14 @@ pub struct Post {
 enum Unsent {
     #[error("the receiver's address {0}")]
     Url(#[from] UrlFault),
-    #[error("no secret to sign with")]
+    #[error("no signing secret")]
     NoSecret,
-    #[error("the secret to sign with is unreadable: {0}")]
+    #[error("the signing secret is unreadable: {0}")]
     Secret(#[from] SecretFault),
 }
 
 impl Sender {
-    /// A sender. A TLS provider must be installed before.
+    /// A sender. A TLS provider must already be installed.
     ///
     /// # Errors
     /// The HTTP client cannot be built.
@@ -111,13 +111,13 @@ impl Sender {
         Ok(Sender { client, reach: settings.reach, trace: None })
     }
 
-    /// Gives messages without a trace of their own the `traceparent` that `current` tells of the try itself.
+    /// Gives messages without a trace the `traceparent` of the attempt, as reported by `current`.
     #[must_use]
     pub fn traced(self, current: fn() -> Option<String>) -> Sender {
         Sender { trace: Some(current), ..self }
     }
 
-    /// POSTs exactly this to a path below `base`; `now` is what a date in `Retry-After` is measured from.
+    /// POSTs the message to a path below `base`; a date in `Retry-After` is measured from `now`.
     pub async fn post(&self, base: &str, path: &str, post: Post, now: Timestamp) -> DeliveryAnswer {
         match self.reach.url(base, path) {
             Ok(url) => self.try_once(url, post, now).await,
@@ -188,7 +188,7 @@ fn unsent(fault: &Unsent) -> DeliveryAnswer {
     not_received(fault.to_string())
 }
 
-/// Judges an answer by its status and the beginning of its body.
+/// Classifies an answer by its status and the beginning of its body.
 async fn heard(mut response: Response, now: Timestamp) -> DeliveryAnswer {
     let status = response.status();
     let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -200,16 +200,16 @@ async fn heard(mut response: Response, now: Timestamp) -> DeliveryAnswer {
             DeliveryResult::NotReceived(format!("HTTP {}: redirects are not followed", status.as_u16()))
         }
         _ if !status.is_success() => DeliveryResult::NotReceived(format!("HTTP {}", status.as_u16())),
-        // What it said is not known: perhaps that it has not received it.
+        // The rest is unknown: it may state that the message was not received.
         Err(broken) => DeliveryResult::NotReceived(format!("HTTP {}, then {broken}", status.as_u16())),
-        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer says \"received\": false".to_owned()),
+        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer has \"received\": false".to_owned()),
         Ok(_) => DeliveryResult::Received,
     };
     let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
     DeliveryAnswer { result, status: Some(status.as_u16()), body, retry_after, took: Span(0) }
 }
 
-/// The first bytes of the body; the rest stays unread, and its connection is given up.
+/// The first bytes of the body; the rest stays unread, and its connection is closed.
 async fn beginning(response: &mut Response) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     while bytes.len() < ANSWER_MAX_BYTES {
@@ -220,21 +220,21 @@ async fn beginning(response: &mut Response) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The body that the specification asks for; other members do not matter.
+/// The body that the specification requires; other members are ignored.
 #[derive(Deserialize)]
 struct Said {
     received: bool,
 }
 
-/// Whether the receiver says itself that it has not received the message.
+/// Whether the endpoint itself reports that it has not received the message.
 fn denies(body: &[u8]) -> bool {
     serde_json::from_slice(body).is_ok_and(|said: Said| !said.received)
 }
 
-/// What went wrong, with all causes.
+/// The error, with all causes.
 fn in_words(error: reqwest::Error) -> String {
     match error.is_timeout() && !error.is_connect() {
-        true => "no whole answer in time".to_owned(),
+        true => "no complete answer in time".to_owned(),
         false => causes(&error.without_url()),
     }
 }

@@ -1,4 +1,5 @@
-//! The sender against a receiver on this machine: what it sends, how it reads answers, whom it refuses to reach.
+//! The sender against an endpoint on this machine: its requests, its handling of answers, and
+//! blocked targets.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ fn sender() -> Sender {
     Sender::new(settings(Reach::Sandbox)).expect("a sender")
 }
 
-/// A sender for whom every name stands for these addresses, one answer after another.
+/// A sender for which every name resolves to these addresses, one result after another.
 fn sender_that_finds(reach: Reach, answers: &'static [&'static [IpAddr]]) -> (Sender, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
@@ -82,7 +83,7 @@ async fn a_message_arrives_signed_with_its_trace_and_its_bytes() {
 }
 
 #[tokio::test]
-async fn a_message_without_a_trace_gets_that_of_the_try() {
+async fn a_message_without_a_trace_gets_the_attempts() {
     const OF_THE_TRY: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let receiver = receiver().await;
     let endpoint = endpoint(&receiver.url(), &[SECRET]);
@@ -148,7 +149,7 @@ async fn of_an_answer_without_end_only_the_beginning_is_read() {
 }
 
 #[tokio::test]
-async fn a_line_that_breaks_or_nobody_who_listens_is_no_delivery() {
+async fn a_broken_connection_or_a_closed_port_is_not_a_delivery() {
     let receiver = receiver().await;
     receiver.script([Reaction::Close]);
     let sender = sender();
@@ -161,7 +162,7 @@ async fn a_line_that_breaks_or_nobody_who_listens_is_no_delivery() {
 }
 
 #[tokio::test]
-async fn who_is_slow_or_drips_is_given_up_in_time() {
+async fn a_slow_or_trickling_receiver_times_out() {
     let receiver = receiver().await;
     receiver.script([Reaction::Drip, Reaction::TakeLate(Span::mins(5))]);
     let limit = Duration::from_millis(400);
@@ -171,7 +172,7 @@ async fn who_is_slow_or_drips_is_given_up_in_time() {
     let tries = futures_util::future::join(sender.deliver(&endpoint, &first), sender.deliver(&endpoint, &second));
     let (dripped, late) = tokio::time::timeout(Duration::from_secs(20), tries).await.expect("in time");
     for answer in [&dripped, &late] {
-        assert!(reason(answer).contains("no whole answer in time"), "{answer:?}");
+        assert!(reason(answer).contains("no complete answer in time"), "{answer:?}");
         assert!(answer.took >= Span::millis(400), "{answer:?}");
     }
 }
@@ -180,7 +181,9 @@ async fn who_is_slow_or_drips_is_given_up_in_time() {
 async fn without_a_readable_secret_nothing_is_sent() {
     let receiver = receiver().await;
     let sender = sender();
-    for (secrets, why) in [(&[][..], "no secret"), (&["whsec_!"], "unreadable"), (&[SECRET, "whsec_"], "unreadable")] {
+    for (secrets, why) in
+        [(&[][..], "no signing secret"), (&["whsec_!"], "unreadable"), (&[SECRET, "whsec_"], "unreadable")]
+    {
         let answer = sender.deliver(&endpoint(&receiver.url(), secrets), &message(1)).await;
         assert!(reason(&answer).contains(why), "{answer:?}");
         assert!(!reason(&answer).contains("whsec_!"), "{answer:?}");
@@ -189,7 +192,7 @@ async fn without_a_readable_secret_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn on_the_internet_nobody_inside_is_reached() {
+async fn in_internet_mode_no_internal_address_is_reached() {
     let receiver = receiver().await;
     let port = receiver.address().port();
     let sender = Sender::new(settings(Reach::Internet)).expect("a sender");
@@ -198,7 +201,7 @@ async fn on_the_internet_nobody_inside_is_reached() {
         (format!("https://127.0.0.1:{port}"), "loopback"),
         (format!("https://2130706433:{port}"), "loopback"),
         (format!("https://[::ffff:127.0.0.1]:{port}"), "written as IPv6"),
-        // A name is looked at when it is resolved: by the connection itself.
+        // A name is checked when the connection resolves it.
         (format!("https://localhost:{port}"), "loopback"),
     ] {
         let answer = sender.deliver(&endpoint(&base, &[SECRET]), &message(1)).await;
@@ -213,7 +216,7 @@ async fn a_name_that_changes_its_address_gains_nothing() {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let receiver = receiver().await;
     let port = receiver.address().port();
-    // Whatever a check before would have been told: what the connection resolves is what counts.
+    // An earlier check is irrelevant: only the connection's own resolution counts.
     let (sender, asked) = sender_that_finds(Reach::Internet, &[&[OUTSIDE], &[HERE]]);
     let base = format!("https://rebinding.example:{port}");
     for why in ["documentation", "loopback"] {
@@ -251,11 +254,11 @@ async fn connections_are_kept_for_the_next_event() {
 
 async fn relay<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(mut stream: S, to: SocketAddr) {
     let mut behind = TcpStream::connect(to).await.expect("a connection");
-    // Either side may hang up; that ends it.
+    // Either side may close, which ends it.
     let _ = tokio::io::copy_bidirectional(&mut stream, &mut behind).await;
 }
 
-/// TLS in front of a receiver: its address, and who vouches for it.
+/// An endpoint with TLS in front: its address, and its certification authority.
 async fn tls(behind: SocketAddr) -> (SocketAddr, Certificate) {
     let issued = rcgen::generate_simple_self_signed(["bank.example".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(issued.signing_key.serialize_der()));
@@ -268,7 +271,7 @@ async fn tls(behind: SocketAddr) -> (SocketAddr, Certificate) {
     let address = listener.local_addr().expect("bound");
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            // A client that does not trust us hangs up; that is its right.
+            // A client that does not trust the certificate may close.
             if let Ok(stream) = acceptor.accept(stream).await {
                 tokio::spawn(relay(stream, behind));
             }
@@ -278,7 +281,7 @@ async fn tls(behind: SocketAddr) -> (SocketAddr, Certificate) {
 }
 
 #[tokio::test]
-async fn over_https_only_a_receiver_that_somebody_vouches_for_is_told() {
+async fn over_https_only_a_trusted_receiver_gets_webhooks() {
     const HERE: &[IpAddr] = &[IpAddr::V4(Ipv4Addr::LOCALHOST)];
     let receiver = receiver().await;
     let (address, root) = tls(receiver.address()).await;

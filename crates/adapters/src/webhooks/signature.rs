@@ -1,5 +1,6 @@
-//! Signatures of webhooks after the Standard Webhooks specification (1.0.0): HMAC-SHA256 over
-//! `{webhook-id}.{webhook-timestamp}.{body}`. Used by who sends and by who checks; it decides nothing about retries.
+//! Webhook signatures by the Standard Webhooks specification (1.0.0): HMAC-SHA256 over
+//! `{webhook-id}.{webhook-timestamp}.{body}`. Used by senders and verifiers; retries are decided
+//! elsewhere.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -8,21 +9,21 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
-/// The event's id, the same at every try.
+/// The event's id, the same at every attempt.
 pub const ID_HEADER: &str = "webhook-id";
-/// When this try was made, in UNIX seconds.
+/// The time of this attempt, in UNIX seconds.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 /// One signature per active secret, separated by spaces.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
-/// How far the timestamp of a webhook may be from the receiver's clock, before and after.
+/// Maximum difference between a webhook's timestamp and the receiver's clock, in both directions.
 pub const TOLERANCE_S: i64 = 300;
-/// What secrets begin with.
+/// Prefix of secrets.
 const SECRET_PREFIX: &str = "whsec_";
-/// What signatures of this kind begin with.
+/// Prefix of signatures of this version.
 const VERSION: &str = "v1";
-/// Shortest secret that is believed to be one: 16 bytes.
+/// Minimum length of a secret: 16 bytes.
 const SECRET_MIN_BYTES: usize = 16;
-/// Signatures of one header that are looked at.
+/// Maximum number of signatures examined per header.
 const SIGNATURES_MAX: usize = 16;
 /// Secrets come with and without padding.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -30,15 +31,15 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A secret as the HMAC state after its key: it cannot be printed, and never leaves this type.
+/// A secret as keyed HMAC state: it cannot be printed, and never leaves this type.
 #[derive(Clone)]
 pub struct WebhookSecret(Hmac<Sha256>);
 
-/// Why a text is no secret. Says nothing of the text.
+/// Why a text is not a secret. Does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFault {
     /// Not base64.
-    #[error("a webhook secret is whsec_ and base64")]
+    #[error("a webhook secret is whsec_ followed by base64")]
     NotBase64,
     /// Too few bytes.
     #[error("a webhook secret has at least {SECRET_MIN_BYTES} bytes")]
@@ -46,10 +47,10 @@ pub enum SecretFault {
 }
 
 impl WebhookSecret {
-    /// Reads `whsec_<base64>`, also without the prefix.
+    /// Parses `whsec_<base64>`, also without the prefix.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text is not a valid secret.
     pub fn parse(text: &str) -> Result<WebhookSecret, SecretFault> {
         let encoded = text.strip_prefix(SECRET_PREFIX).unwrap_or(text);
         let key = LENIENT.decode(encoded).map_err(|_| SecretFault::NotBase64)?;
@@ -59,7 +60,7 @@ impl WebhookSecret {
         Hmac::new_from_slice(&key).map(WebhookSecret).map_err(|_| SecretFault::NotBase64)
     }
 
-    /// How a secret of these random bytes is written.
+    /// Formats random bytes as a secret.
     pub fn text_of(random: &[u8; 32]) -> String {
         format!("{SECRET_PREFIX}{}", LENIENT.encode(random))
     }
@@ -80,7 +81,7 @@ pub fn sign(secrets: &[WebhookSecret], id: &str, timestamp_s: i64, body: &[u8]) 
     secrets.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// A webhook as it arrived.
+/// A received webhook.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrived<'a> {
     /// `webhook-id`
@@ -93,13 +94,13 @@ pub struct Arrived<'a> {
     pub body: &'a [u8],
 }
 
-/// Why a webhook is not believed, in the order in which it is looked at.
+/// Why a webhook is rejected, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unbelievable {
     /// A header is missing or empty.
     #[error("the header {0} is missing")]
     Missing(&'static str),
-    /// The timestamp is no number.
+    /// The timestamp is not a number.
     #[error("webhook-timestamp is not UNIX seconds")]
     Timestamp,
     /// The timestamp is too old.
@@ -108,15 +109,16 @@ pub enum Unbelievable {
     /// The timestamp is in the future.
     #[error("webhook-timestamp is more than {TOLERANCE_S} s in the future: a clock is wrong")]
     TooNew,
-    /// No signature was made with one of the secrets.
+    /// None of the secrets made any of the signatures.
     #[error("no signature of webhook-signature was made with this secret over this id, timestamp and body")]
     Signature,
 }
 
-/// Whether the webhook was made by who knows one of the secrets, and lately. Takes the same time for every wrong signature.
+/// Verifies that the webhook was signed recently with one of the secrets. Takes the same time for
+/// every wrong signature.
 ///
 /// # Errors
-/// Why it is not believed.
+/// Why it is rejected.
 pub fn verify(secrets: &[WebhookSecret], arrived: &Arrived<'_>, now_s: i64) -> Result<(), Unbelievable> {
     for (name, value) in
         [(ID_HEADER, arrived.id), (TIMESTAMP_HEADER, arrived.timestamp), (SIGNATURE_HEADER, arrived.signature)]
@@ -142,7 +144,7 @@ pub fn verify(secrets: &[WebhookSecret], arrived: &Arrived<'_>, now_s: i64) -> R
     if secrets.iter().any(made_with) { Ok(()) } else { Err(Unbelievable::Signature) }
 }
 
-/// The bytes of a `v1` signature; other versions are not ours to judge.
+/// The bytes of a `v1` signature; other versions are ignored.
 fn signature_bytes(signature: &str) -> Option<Vec<u8>> {
     let (version, encoded) = signature.split_once(',')?;
     if version != VERSION {
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_are_missing_or_no_numbers_are_named() {
+    fn missing_or_non_numeric_headers_are_named() {
         let known = [secret(SECRET)];
         let good = arrived(SIGNATURE);
         for (changed, fault) in [
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_refused() {
+    fn invalid_secrets_are_rejected() {
         for (text, fault) in [
             ("", SecretFault::TooShort),
             ("whsec_", SecretFault::TooShort),

@@ -1,4 +1,5 @@
-//! What money does: into escrow, to the wallet, to the treasury and back, back to a sender; and what stops it.
+//! Flows of money: into escrow, to the wallet, to the treasury and back, refunds to senders; and
+//! what blocks them.
 
 use domain::chain::{Address, Call, ChainLog, KeyRole, LogEvent, Movement, Receipt, Simulated, Word};
 use domain::currency::StableCoin;
@@ -25,7 +26,7 @@ async fn the_same_with_circles_own_usdc() {
     }
 }
 
-/// A wallet and its escrow, both only addresses as yet.
+/// A wallet and its escrow, both undeployed.
 struct Customer {
     wallet: (Word, Address),
     escrow: (Word, Address),
@@ -70,7 +71,7 @@ impl Customer {
     }
 }
 
-/// A batch of which one movement cannot be: the other goes through, and neither ever twice.
+/// A batch with one impossible movement: the other one succeeds, and neither is executed twice.
 async fn released(world: &World, customer: &Customer) {
     let (usdc, usdt) = (world.usdc, world.usdt);
     let (from, to) = (customer.escrow.1, customer.wallet.1);
@@ -103,14 +104,14 @@ async fn released(world: &World, customer: &Customer) {
     assert_eq!((world.balance(usdc, to).await, world.balance(usdc, from).await), (5 * COIN, 0));
     assert_eq!((world.balance(usdt, to).await, world.balance(usdt, from).await), (2 * COIN, 7 * COIN));
     assert_eq!(world.chain.is_deployed(from).await, Ok(true));
-    // The failed one may be tried again, those that were carried out never.
+    // The failed one may be retried, executed ones never.
     let again = Call::Release(vec![customer.release(2, usdt, COIN), customer.release(3, usdt, COIN)]);
     assert_eq!(each(world, &again).await, [true, false]);
     let not_operator = refusal(world, KeyRole::Compliance, &again).await;
     assert!(not_operator.starts_with("AccessControlUnauthorizedAccount("), "{not_operator}");
 }
 
-/// What a debit takes goes back once, exactly, to where it came from.
+/// A debited amount can be returned once, exactly, to its origin.
 async fn debited_and_returned(world: &World, customer: &Customer) {
     let (wallet, controller) = (customer.wallet.1, world.controller.address);
     let debit = Call::Debit(vec![customer.debit(world, 11, 3 * COIN)]);
@@ -125,7 +126,7 @@ async fn debited_and_returned(world: &World, customer: &Customer) {
     assert_eq!(refusal(world, KeyRole::Operator, &give_back(13)).await, format!("NotDebited({})", intent(11)));
 }
 
-/// One proposes, another executes; the proposer cannot.
+/// One key proposes, another executes; the proposer cannot.
 async fn refunded(world: &World, customer: &Customer) {
     let sender = Address([0x5e; 20]);
     let propose = Call::ProposeRefund { movement: customer.release(21, world.usdt, 3 * COIN), to: sender };
@@ -151,7 +152,7 @@ async fn frozen(world: &World, customer: &Customer) {
     }
 }
 
-/// Each coin has a blacklist of its own; what is on it is not moved.
+/// Each token has its own blacklist; balances of listed accounts are not moved.
 async fn blacklisted(world: &World, customer: &Customer) {
     let escrow = customer.escrow.1;
     for (coin, token, number) in [(StableCoin::Usdc, world.usdc, 41), (StableCoin::Usdt, world.usdt, 42)] {

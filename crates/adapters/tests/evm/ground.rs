@@ -1,4 +1,4 @@
-//! The chains that everything is tested on, and what a test may do to them that nobody can do to a real one.
+//! The chains under test, and manipulations of them that are impossible on a real chain.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use testkit::anvil::{self, Anvil};
 
 pub const CHAIN_ID: u64 = 31_337;
 
-/// A chain that makes blocks when told to.
+/// A chain that mines blocks on demand.
 pub enum Ground {
     Embedded(DevChain),
     Anvil { url: String, _process: Anvil },
@@ -27,7 +27,7 @@ impl Transport for InProcess {
     }
 }
 
-/// One of each; `part` says what is left out where anvil is missing.
+/// One of each; `part` names what is skipped if anvil is missing.
 pub fn grounds(part: &str) -> Vec<Ground> {
     let mut grounds = vec![Ground::Embedded(embedded())];
     if let Some(binary) = anvil::for_tests(part).expect("standard error") {
@@ -81,7 +81,7 @@ impl Ground {
         self.control(method, json!([account.to_string(), format!("{wei:#x}")])).await;
     }
 
-    /// Takes so many blocks away and puts as many empty ones in their place.
+    /// Replaces this many blocks with as many empty ones.
     pub async fn reorg(&self, depth: u64) {
         let method = if self.is_anvil() { "anvil_reorg" } else { "dev_reorg" };
         let more = if self.is_anvil() { json!([]) } else { json!({"reinclude": false}) };

@@ -1,4 +1,5 @@
-//! The flows of money with every key of the tenant in a hardware security module, as far as software can be one.
+//! The flows of money with all keys of the tenant in a hardware security module, simulated in
+//! software.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,13 +15,14 @@ use crate::flows::every_flow;
 use crate::ground::{Ground, embedded};
 use crate::world::{Staff, World, tenant};
 
-/// Where the child finds the library.
+/// Names the library for the child process.
 const ENV_MODULE: &str = "CORRIDOR_TEST_SOFTHSM_MODULE";
-const NAME: &str = "hsm::money_moves_with_keys_that_nobody_has_seen";
+const NAME: &str = "hsm::money_moves_with_keys_inside_an_hsm";
 
-/// SoftHSM2 reads its configuration from the environment of the process: this test starts itself again with it.
+/// SoftHSM2 reads its configuration from the environment, so this test reruns itself in a child
+/// process.
 #[test]
-fn money_moves_with_keys_that_nobody_has_seen() {
+fn money_moves_with_keys_inside_an_hsm() {
     if let Some(module) = std::env::var_os(ENV_MODULE) {
         return with_token(PathBuf::from(module));
     }

@@ -1,4 +1,5 @@
-//! What becomes of a transaction between its signature and its block: known, replaced, cancelled, lost, too late.
+//! The life of a transaction between signature and block: known, replaced, cancelled, lost, too
+//! late.
 
 use adapters::evm::hash_of;
 use devchain::Fault;
@@ -34,7 +35,7 @@ async fn a_stuck_transaction_is_replaced_by_one_that_pays_more() {
         let same_fees = Unsigned { call: Call::Cancel, ..first.clone() };
         let refused = world.chain.broadcast(&world.sign(&same_fees).await.raw).await;
         assert_eq!(refused, Broadcast::Underpriced);
-        // anvil takes one wei more; real nodes want a tenth, and so does the embedded chain.
+        // anvil requires one wei more; real nodes and the embedded chain require a tenth.
         if !world.ground.is_anvil() {
             let refused = world.chain.broadcast(&world.sign(&raised(&first, 90)).await.raw).await;
             assert_eq!(refused, Broadcast::Underpriced);
@@ -51,7 +52,7 @@ async fn a_stuck_transaction_is_replaced_by_one_that_pays_more() {
 }
 
 #[tokio::test]
-async fn a_nonce_that_is_not_wanted_any_more_is_filled_with_nothing() {
+async fn an_obsolete_nonce_is_filled_with_an_empty_transaction() {
     for ground in grounds("cancelling transactions") {
         let world = World::new(ground, None).await;
         let first = world.unsigned(KeyRole::Compliance, freeze(&world)).await;
@@ -69,7 +70,7 @@ async fn a_nonce_that_is_not_wanted_any_more_is_filled_with_nothing() {
 }
 
 #[tokio::test]
-async fn a_gap_before_a_nonce_keeps_it_waiting() {
+async fn a_nonce_waits_for_the_gap_before_it() {
     for ground in grounds("gaps of nonces") {
         let world = World::new(ground, None).await;
         let first = world.unsigned(KeyRole::Compliance, freeze(&world)).await;
@@ -87,7 +88,7 @@ async fn a_gap_before_a_nonce_keeps_it_waiting() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_ether_or_no_key_sends_nothing() {
+async fn a_sender_without_ether_or_key_sends_nothing() {
     for ground in grounds("senders without ether") {
         let world = World::new(ground, None).await;
         let tenant = TenantId(Uuid::from_u128(8));
@@ -104,7 +105,7 @@ async fn whoever_has_no_ether_or_no_key_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_reverts_says_so() {
+async fn a_reverted_transaction_is_reported() {
     for ground in grounds("transactions that revert") {
         let world = World::new(ground, None).await;
         let controller = [world.controller.address];
@@ -122,7 +123,7 @@ async fn a_transaction_that_reverts_says_so() {
     }
 }
 
-/// The estimate has to be enough for every movement of a full batch, deploying their vaults.
+/// The estimate must suffice for every movement of a full batch that also deploys its vaults.
 #[tokio::test]
 async fn the_estimate_is_enough_for_a_full_batch() {
     const MOVEMENTS: u8 = 20;
@@ -145,7 +146,7 @@ async fn the_estimate_is_enough_for_a_full_batch() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_leaves_the_outcome_open_and_sending_again_settles_it() {
+async fn a_lost_answer_leaves_the_outcome_unknown_until_a_resend() {
     let chain = embedded();
     let world = World::new(Ground::Embedded(chain.clone()), None).await;
     let signed = world.sign(&world.unsigned(KeyRole::Compliance, freeze(&world)).await).await;

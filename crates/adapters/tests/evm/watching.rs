@@ -1,4 +1,4 @@
-//! What is seen of the chain: blocks, heads, logs, other tokens, reorganisations, a second node.
+//! Reading the chain: blocks, heads, logs, other tokens, reorganisations, a second node.
 
 use adapters::evm::deploy::Minter;
 use devchain::{DevChain, Mining, Options};
@@ -61,7 +61,7 @@ async fn the_logs_of_a_block_a_range_and_a_receipt_are_the_same() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_supported_is_seen_and_never_taken_for_a_coin() {
+async fn an_unsupported_token_is_reported_and_never_credited() {
     for ground in grounds("other tokens") {
         let world = World::new(ground, None).await;
         let other = Minter::new(&"another seed".into(), CHAIN_ID).expect("minter");
@@ -84,7 +84,7 @@ async fn a_token_that_is_not_supported_is_seen_and_never_taken_for_a_coin() {
 }
 
 #[tokio::test]
-async fn a_reorganisation_is_seen_and_what_it_took_comes_back_as_the_same() {
+async fn a_reorganisation_is_seen_and_its_transactions_return_unchanged() {
     for depth in [1, 2, 7] {
         for ground in grounds("reorganisations") {
             reorganised(&World::new(ground, None).await, depth).await;
@@ -131,14 +131,14 @@ async fn a_block_that_the_node_does_not_have_is_a_fault_and_not_empty() {
         let paid = world.pay(world.usdc, world.wallet(1).1, 5).await;
         world.ground.reorg(1).await;
         let gone = world.chain.logs(paid.block, &[]).await;
-        // anvil keeps blocks that were reorganised away, with their logs.
+        // anvil keeps the blocks of abandoned forks, with their logs.
         let kept = world.ground.is_anvil() && gone == Ok(paid.logs);
         assert!(kept || matches!(gone, Err(ChainFault::Unreachable(_))), "{gone:?}");
     }
 }
 
 #[tokio::test]
-async fn the_second_node_has_to_have_the_block_and_the_same_one() {
+async fn the_second_node_must_have_the_same_block() {
     let dev = embedded();
     let world = World::new(Ground::Embedded(dev.clone()), None).await;
     let Block { number, hash, .. } = heads(&world).await.latest;
@@ -156,7 +156,7 @@ async fn the_second_node_has_to_have_the_block_and_the_same_one() {
 }
 
 #[tokio::test]
-async fn too_many_logs_are_asked_for_in_parts_and_one_block_always_works() {
+async fn too_many_logs_are_requested_in_parts_down_to_one_block() {
     let options = Options { mining: Mining::ByHand, logs_max: 2, ..Options::for_tests() };
     let dev = DevChain::open(options).expect("chain");
     let world = World::new(Ground::Embedded(dev), None).await;

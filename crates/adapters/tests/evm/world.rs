@@ -1,4 +1,4 @@
-//! A chain with tokens and a tenant's controller on it, and the steps that tests are made of.
+//! A chain with tokens and a tenant's controller, and the steps of the tests.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub fn config(tokens: Vec<Token>) -> ChainConfig {
     }
 }
 
-/// Time stands still: what fails rests for ever, and nothing here fails twice.
+/// The clock is stopped: a failed node rests for ever, and no node fails twice.
 struct StillClock;
 
 impl Clock for StillClock {
@@ -72,7 +72,7 @@ fn clock() -> Arc<dyn Clock> {
     Arc::new(StillClock)
 }
 
-/// Who signs, and whose contracts they are.
+/// The signer and the contracts.
 pub struct Staff {
     pub keys: Arc<TenantKeys>,
     pub contracts: Arc<EvmContracts>,
@@ -91,11 +91,11 @@ pub const fn tenant() -> TenantId {
     TenantId(Uuid::from_u128(7))
 }
 
-/// What everything pays that is not about fees.
+/// Gas price of all transactions that are not about fees.
 pub const PLENTY: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
 
 impl World {
-    /// With the sandbox's tokens, or with Circle's in the place of the sandbox's USDC.
+    /// With the sandbox's tokens, or with Circle's USDC in place of the sandbox's.
     pub async fn new(ground: Ground, circle: Option<&FiatToken>) -> World {
         World::of(ground, circle, Staff::sandbox()).await
     }
@@ -145,7 +145,7 @@ impl World {
         self.run(&script.finish()).await;
     }
 
-    /// Sends transactions that have to succeed, each in a block of its own.
+    /// Sends transactions that must succeed, each in its own block.
     pub async fn run(&self, transactions: &[Signed]) -> Vec<Receipt> {
         let mut receipts = Vec::new();
         for signed in transactions {
@@ -159,7 +159,7 @@ impl World {
         receipts
     }
 
-    /// Deploys Circle's USDC, mints, and makes it the USDC of this world.
+    /// Deploys Circle's USDC, mints, and uses it as this chain's USDC.
     async fn use_circle(&mut self, code: &FiatToken) {
         let admin = LocalKey::from_bytes(&[77; 32]).expect("key");
         let deployer = LocalKey::from_bytes(&[78; 32]).expect("key");
@@ -204,7 +204,7 @@ impl World {
         EvmChain::new(&config(tokens), Arc::clone(&self.staff.contracts), nodes, &clock())
     }
 
-    /// Pays from the minter's coins; answers what became of it.
+    /// Pays from the minter's balance; returns the outcome.
     pub async fn pay(&self, token: Address, to: Address, amount: u64) -> Receipt {
         let nonce = self.chain.nonce(self.minter.address()).await.expect("nonce");
         let mut script = self.minter.script(nonce, PLENTY);
@@ -217,7 +217,7 @@ impl World {
         simulated.await.expect("simulation")
     }
 
-    /// What the transaction would be, from the simulation's gas and the chain's fees and nonce.
+    /// The transaction, with the simulation's gas and the chain's fees and nonce.
     pub async fn unsigned(&self, role: KeyRole, call: Call) -> Unsigned {
         let gas_limit = match self.simulate(role, &call).await {
             Simulated::Works { gas, .. } => gas,

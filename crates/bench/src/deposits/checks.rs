@@ -1,4 +1,5 @@
-//! After the server has stopped: was every deposit credited and released once, and do ledger, chain and books agree?
+//! Checks after the server has stopped: was every deposit credited and released once, and do
+//! ledger, chain and books agree?
 
 use anyhow::Context as _;
 use domain::currency::StableCoin;
@@ -11,29 +12,28 @@ use super::super::installation::Installation;
 use super::Watched;
 use service::books;
 
-/// What does not agree is named so often at most.
+/// Maximum number of differences that are listed.
 const NAMED_MAX: usize = 10;
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
     /// Links that were paid.
     pub(super) links: u64,
-    /// Those with exactly one deposit, which is completed, and with its money in the wallet.
+    /// Links with exactly one deposit, which is completed, and with its amount in the wallet.
     pub(super) whole: u64,
-    /// What is otherwise, a few of it.
+    /// The other links, some of them.
     pub(super) wrong: Vec<String>,
-    /// Balances of the chain that were compared with the ledger, and those that differ.
+    /// On-chain balances compared with the ledger.
     pub(super) vaults: u64,
     pub(super) breaks: Vec<String>,
-    /// How many differ.
+    /// Number of differences.
     pub(super) broken: u64,
-    /// What does not add up in the books.
+    /// Inconsistencies of the books.
     pub(super) book_faults: Vec<String>,
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(
         installation: &Installation,
         links: &[Link],
@@ -67,17 +67,17 @@ impl Checks {
         self.whole == self.links && self.wrong.is_empty()
     }
 
-    /// Whether the ledger says what the chain says, of every escrow and every wallet that held money.
+    /// Whether ledger and chain agree on every escrow and wallet with funds.
     pub(super) const fn is_chain(&self) -> bool {
         self.broken == 0 && self.vaults >= self.links
     }
 
-    /// Whether the books add up.
+    /// Whether the books are consistent.
     pub(super) const fn balanced(&self) -> bool {
         self.book_faults.is_empty()
     }
 
-    /// What is wrong, if anything is.
+    /// The failure, if any.
     pub(super) fn failure(&self) -> Option<String> {
         if !self.once() {
             let (whole, links, wrong) = (self.whole, self.links, self.wrong.join("; "));
@@ -85,13 +85,13 @@ impl Checks {
         }
         if !self.is_chain() {
             let (broken, vaults, named) = (self.broken, self.vaults, self.breaks.join("; "));
-            return Some(format!("the ledger is not the chain in {broken} of {vaults} places: {named}"));
+            return Some(format!("ledger and chain differ in {broken} of {vaults} balances: {named}"));
         }
         (!self.balanced()).then(|| format!("the ledger does not balance: {}", self.book_faults.join("; ")))
     }
 }
 
-/// What is wrong with a link's deposit.
+/// The fault of a link's deposit, if any.
 async fn fault(store: &Store, owner: &Tenant, link: &Link) -> anyhow::Result<Option<String>> {
     let page = Page { page: 0, limit: 2 };
     let listed = store.transactions(owner.id, link.wallet, None, page).await.context("reading a wallet")?;

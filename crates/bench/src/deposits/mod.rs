@@ -1,8 +1,9 @@
-//! `corridor bench deposits`: blocks full of deposits on the embedded chain of a real server process, until each of them
-//! is credited, screened and released.
+//! `corridor bench deposits`: blocks full of deposits on the embedded chain of a real server
+//! process, until each of them is credited, screened and released.
 //!
-//! What was paid is looked at from outside: the tenant's log of events says what was credited and completed, and when;
-//! at the end the service compares the ledger with the chain, and the store is read. No receiver of webhooks is known.
+//! Results are observed from outside: the tenant's event log shows what was credited and completed,
+//! and when; at the end the service compares the ledger with the chain, and the store is read. No
+//! webhook endpoint is configured.
 
 mod checks;
 mod report;
@@ -29,36 +30,37 @@ use config::{Config, Secret};
 use service::chain::{self, ChainSide};
 use service::clock::WallClock;
 
-/// How often the log is read.
+/// Poll interval of the log.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Entries of the log that are read at once.
+/// Log entries read at once.
 const PAGE: usize = 1_000;
-/// Longest wait for the service's comparison of ledger and chain.
+/// Maximum wait for the service's comparison of ledger and chain.
 const COMPARED_WITHIN: Duration = Duration::from_secs(120);
 
-/// What is to be measured.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct DepositsSettings {
-    /// How many deposits.
+    /// Number of deposits.
     pub count: usize,
-    /// How many of them are in one block of the chain.
+    /// Deposits per block of the chain.
     pub per_block: usize,
     /// Time between two blocks of the chain.
     pub block_ms: u64,
-    /// Longest wait for the last of them.
+    /// Maximum wait for the last of them.
     pub within_s: u64,
-    /// `postgres://…`; SQLite in a temporary directory where absent.
+    /// `postgres://…`; default: SQLite in a temporary directory.
     pub database_url: Option<String>,
 }
 
-/// Measures. `tell` is told what is going on.
+/// Runs the benchmark. `tell` receives progress messages.
 ///
 /// # Errors
-/// The installation cannot be made or is not empty, the server does not start or dies, or the store cannot be read.
+/// The installation cannot be created or is not empty, the server does not start or dies, or the
+/// store cannot be read.
 pub async fn run(settings: &DepositsSettings, tell: &dyn Fn(&str)) -> anyhow::Result<DepositsReport> {
-    tell("making an installation");
+    tell("creating an installation");
     let installation = Installation::of_wallets(settings.database_url.as_deref(), settings.block_ms).await?;
-    tell(&format!("making {} wallets and payment links", settings.count));
+    tell(&format!("creating {} wallets and payment links", settings.count));
     let inside = Inside::open(&installation).await?;
     let links = inside.links(settings.count).await?;
     inside.close().await?;
@@ -78,20 +80,20 @@ pub async fn run(settings: &DepositsSettings, tell: &dyn Fn(&str)) -> anyhow::Re
     Ok(DepositsReport::new(settings, installation.store_name(), &watched, checks))
 }
 
-/// What was seen from outside.
+/// Observations from outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watched {
     /// When each block of deposits was seen in the chain.
     pub(super) mined: Vec<Instant>,
     /// The block of each link's deposit.
     pub(super) block_of: HashMap<PaymentRequestId, usize>,
-    /// When the log first said that a link's deposit was credited.
+    /// When the log first reported a link's deposit as credited.
     pub(super) credited: HashMap<PaymentRequestId, Instant>,
-    /// The same of its release.
+    /// When the log first reported it as released.
     pub(super) completed: HashMap<PaymentRequestId, Instant>,
-    /// Events of the log that none of these deposits should have caused, or caused already.
+    /// Events that none of these deposits should have caused, or that are repeated.
     pub(super) strange: Vec<String>,
-    /// Commands per batch meanwhile.
+    /// Commands per batch during the run.
     pub(super) batches: Sizes,
 }
 
@@ -116,12 +118,12 @@ async fn measure(
     followed?;
     watched.mined = mined?;
     watched.batches = batches(server).await?.since(&before);
-    tell("having the ledger compared with the chain");
+    tell("comparing the ledger with the chain");
     let wish = reconcile::want(&installation.store).await?;
     Ok((watched, compared(&installation.store, wish).await?))
 }
 
-/// The chain of the server, over its JSON-RPC.
+/// Connects to the server's chain over its JSON-RPC.
 async fn connect(installation: &Installation, server: &ServerProcess) -> anyhow::Result<ChainSide> {
     let url = format!("http://{}", server.address);
     let mut config: Config = installation.config.clone();
@@ -175,7 +177,7 @@ async fn compared(store: &Store, wish: Uuid) -> anyhow::Result<reconcile::Report
         if let Some(report) = reconcile::last(store).await?.filter(|report| report.wanted == Some(wish)) {
             return Ok(report);
         }
-        anyhow::ensure!(Instant::now() < until, "the service does not compare the ledger with the chain");
+        anyhow::ensure!(Instant::now() < until, "the service did not compare the ledger with the chain in time");
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

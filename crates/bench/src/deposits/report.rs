@@ -1,4 +1,4 @@
-//! What a run of `bench deposits` found, for people and for programs.
+//! The report of `bench deposits`, as text and as JSON.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ impl DepositsReport {
         }
     }
 
-    /// Why the run proves nothing, if it does not.
+    /// Why the run is invalid, if it is.
     pub fn failure(&self) -> Option<String> {
         self.checks.failure()
     }
@@ -94,7 +94,7 @@ impl DepositsReport {
         })
     }
 
-    /// Names and values for people.
+    /// Names and values for display.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let vaults = self.checks.vaults;
         vec![
@@ -112,12 +112,12 @@ impl DepositsReport {
     }
 }
 
-/// How long after their block the log told of deposits.
+/// Time from a deposit's block to its log entry.
 fn latencies(watched: &Watched, ends: &HashMap<PaymentRequestId, Instant>) -> Quantiles {
     let mut histogram = histogram();
     for (request, end) in ends {
         let block = watched.block_of.get(request).and_then(|block| watched.mined.get(*block));
-        // The log may be read before the block is looked for.
+        // The log may be read before the block is detected.
         let took = block.map_or(Duration::ZERO, |mined| end.saturating_duration_since(*mined));
         histogram.saturating_record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }

@@ -1,5 +1,5 @@
-//! After the server has stopped: has the receiver got every event once, in the order of its payment request, and do the
-//! rows say so?
+//! Checks after the server has stopped: did the receiver get every event once, in the order of its
+//! payment request, and do the rows match?
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,34 +13,33 @@ use super::super::installation::Installation;
 use super::EVENTS_PER_DEPOSIT;
 use super::receiver::Received;
 
-/// Entries of the log that are read at once.
+/// Log entries read at once.
 const PAGE: usize = 1_000;
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
     /// Events of the log.
     pub(super) events: u64,
-    /// Events that there should be.
+    /// Expected events.
     pub(super) wanted: u64,
-    /// Different events that the receiver has.
+    /// Different events received.
     pub(super) received: u64,
-    /// Webhooks that came although their event had come before.
+    /// Webhooks received more than once.
     pub(super) repeated: u64,
-    /// Webhooks that came before one that stands in front of them.
+    /// Webhooks received before a predecessor.
     pub(super) out_of_order: u64,
-    /// Webhooks that say something else than the log.
+    /// Webhooks that differ from the log.
     pub(super) differing: u64,
-    /// Webhooks whose signature was none.
+    /// Webhooks with an invalid signature.
     pub(super) refused: u64,
-    /// Deliveries that the store takes to be open or given up.
+    /// Deliveries that are open or given up according to the store.
     pub(super) undelivered: u64,
-    /// Deliveries of the store.
+    /// Deliveries in the store.
     pub(super) rows: u64,
 }
 
 impl Checks {
-    /// Reads the store.
     pub(super) async fn make(
         installation: &Installation,
         tenant: TenantId,
@@ -89,7 +88,7 @@ impl Checks {
         self.received = had.len() as u64;
     }
 
-    /// What is wrong, if anything is.
+    /// The failure, if any.
     pub(super) fn failure(&self) -> Option<String> {
         let Checks { events, wanted, received, rows, undelivered, .. } = *self;
         if [events, received, rows] != [wanted; 3] || undelivered > 0 {
@@ -99,9 +98,12 @@ impl Checks {
             ));
         }
         if self.refused + self.differing > 0 {
-            return Some(format!("{} webhooks were not genuine, {} said something else", self.refused, self.differing));
+            return Some(format!(
+                "{} webhooks were not genuine, {} differed from the log",
+                self.refused, self.differing
+            ));
         }
-        (self.out_of_order > 0).then(|| format!("{} webhooks came out of order", self.out_of_order))
+        (self.out_of_order > 0).then(|| format!("{} webhooks arrived out of order", self.out_of_order))
     }
 }
 
@@ -116,17 +118,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_must_have_come_in_order_and_genuine() {
+    fn every_event_must_arrive_in_order_and_genuine() {
         let good = Checks { events: 6, wanted: 6, received: 6, rows: 6, ..Checks::default() };
         assert_eq!(good.failure(), None);
-        // At least once is what is promised.
+        // Delivery is at least once.
         assert_eq!(Checks { repeated: 1, ..good.clone() }.failure(), None);
         for (bad, word) in [
             (Checks { received: 5, ..good.clone() }, "5 of 6"),
             (Checks { events: 5, ..good.clone() }, "5 events"),
             (Checks { undelivered: 1, ..good.clone() }, "1 of these"),
             (Checks { refused: 1, ..good.clone() }, "genuine"),
-            (Checks { differing: 1, ..good.clone() }, "else"),
+            (Checks { differing: 1, ..good.clone() }, "differed"),
             (Checks { out_of_order: 1, ..good.clone() }, "order"),
         ] {
             assert!(bad.failure().is_some_and(|told| told.contains(word)), "{bad:?}");

@@ -1,5 +1,5 @@
-//! What deliveries are compared with: a plain HTTP client sends the same bytes with the same headers to the same receiver,
-//! as many at once as the service does, and keeps no books of it.
+//! The reference for deliveries: a plain HTTP client sends the same bytes with the same headers to
+//! the same receiver, with the service's concurrency, and stores nothing.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use reqwest::Client;
 
 use super::receiver::{Received, Receiver, Request};
 
-/// Requests under way at once.
+/// Concurrent requests.
 const AT_ONCE: usize = 64;
 
 /// How many were sent, and how long it took.
@@ -21,7 +21,7 @@ pub(super) struct Plain {
     pub(super) took: Duration,
 }
 
-/// Sends it all once more.
+/// Sends all requests again.
 pub(super) async fn send(receiver: &Receiver, received: &Received) -> anyhow::Result<Plain> {
     let client = Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(AT_ONCE).build()?;
     let began = Instant::now();

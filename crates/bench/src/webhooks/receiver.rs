@@ -1,5 +1,5 @@
-//! The receiver: an HTTP server on this machine that verifies each webhook as a bank should, remembers it, and answers.
-//! It never refuses what is genuine.
+//! The receiver: an HTTP server on this machine that verifies each webhook as a bank should,
+//! records it, and answers. It never rejects a genuine one.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ use service::clock::WallClock;
 /// Microseconds of a second.
 const MICROS: i64 = 1_000_000;
 
-/// One genuine webhook as it came.
+/// One genuine webhook as received.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) at: Instant,
@@ -32,12 +32,12 @@ pub(super) struct Request {
     pub(super) body: Bytes,
 }
 
-/// What came.
+/// Everything received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
-    /// In the order in which it came.
+    /// In order of arrival.
     pub(super) requests: Vec<Request>,
-    /// How much was not genuine.
+    /// Number of webhooks that were not genuine.
     pub(super) refused: u64,
 }
 
@@ -46,9 +46,8 @@ struct Shared {
     received: Mutex<Received>,
 }
 
-/// A running receiver.
 pub(super) struct Receiver {
-    /// What webhooks are sent below.
+    /// The base URL of webhooks.
     pub(super) url: String,
     shared: Arc<Shared>,
     serving: JoinHandle<()>,
@@ -63,18 +62,18 @@ impl Receiver {
         let router = Router::new().fallback(take).with_state(shared.clone());
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "the receiver ended");
+                tracing::error!(%error, "webhook receiver ended");
             }
         });
         Ok(Receiver { url, shared, serving })
     }
 
-    /// How many genuine webhooks came since they were last taken.
+    /// Number of genuine webhooks since the last call of `take`.
     pub(super) fn count(&self) -> usize {
         self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).requests.len()
     }
 
-    /// What came since it was last taken.
+    /// Everything received since the last call.
     pub(super) fn take(&self) -> Received {
         std::mem::take(&mut *self.shared.received.lock().unwrap_or_else(PoisonError::into_inner))
     }

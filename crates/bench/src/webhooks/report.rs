@@ -1,4 +1,4 @@
-//! What a run of `bench webhooks` found, for people and for programs.
+//! The report of `bench webhooks`, as text and as JSON.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ impl WebhooksReport {
         WebhooksReport { store, requests: settings.requests as u64, deliveries, span: span(received), plain, checks }
     }
 
-    /// Why the run proves nothing, if it does not.
+    /// Why the run is invalid, if it is.
     pub fn failure(&self) -> Option<String> {
         self.checks.failure()
     }
@@ -51,7 +51,7 @@ impl WebhooksReport {
         per_second(self.plain.sent, self.plain.took)
     }
 
-    /// Deliveries for each request of the plain client; `None` = it sent none.
+    /// Deliveries per request of the plain client; `None` = it sent none.
     fn ratio(&self) -> Option<Decimal> {
         self.per_s().checked_div(self.plain_per_s(), RATIO_DECIMALS, Rounding::HalfEven)
     }
@@ -76,7 +76,7 @@ impl WebhooksReport {
         })
     }
 
-    /// Names and values for people.
+    /// Names and values for display.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let ratio = self.ratio().map_or_else(String::new, |ratio| format!(": {ratio} of it"));
         vec![

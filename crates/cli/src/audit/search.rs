@@ -1,4 +1,4 @@
-//! `corridor audit search`: the entries of the audit log.
+//! `corridor audit search`: lists entries of the audit log.
 
 use std::str::FromStr as _;
 
@@ -22,35 +22,35 @@ use super::verify::{Names, names};
   corridor audit search --action key --output json
   corridor audit search --subject 6f0c…")]
 pub struct SearchArgs {
-    /// The tenant's tag [default: everything]
+    /// Tenant tag [default: all tenants]
     #[arg(long)]
     tenant: Option<String>,
-    /// Only what was done to the installation, and to no tenant
+    /// Only entries of the installation, not of a tenant
     #[arg(long, conflicts_with = "tenant")]
     installation: bool,
-    /// Who did it, in whose name, or who was the second person
+    /// Filter by user: the actor, the user on whose behalf they acted, or the second user
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
-    /// What was done: review.approve, or review for all that begins with it
+    /// Filter by action: review.approve, or review for every action with this prefix
     #[arg(long)]
     action: Option<String>,
-    /// What it was done to: an id, an access key
+    /// Filter by subject: an id, an access key
     #[arg(long, value_name = "ID")]
     subject: Option<String>,
-    /// Not before this instant
+    /// Start of the period, inclusive
     #[arg(long, value_name = "TIME", value_parser = instant)]
     from: Option<Timestamp>,
-    /// Before this instant
+    /// End of the period, exclusive
     #[arg(long, value_name = "TIME", value_parser = instant)]
     to: Option<Timestamp>,
-    /// Most entries
+    /// Maximum number of entries
     #[arg(long, default_value_t = 100, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// Reads an instant.
+/// Parses an instant.
 fn instant(text: &str) -> Result<Timestamp, String> {
     let at = jiff::Timestamp::from_str(text).map_err(|_| "must be an instant (2026-11-21T00:00:00Z)".to_owned())?;
     Ok(Timestamp(at.as_microsecond()))
@@ -78,7 +78,7 @@ pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
     let names = names(&opened).await?;
     match context.output {
         Output::Table => {
-            let head = ["at", "chain", "entry", "who", "what", "to", "why"];
+            let head = ["at", "chain", "entry", "actor", "action", "subject", "reason"];
             output::rows(&head, found.iter().map(|entry| row(entry, &names)).collect())
         }
         Output::Json => found.iter().try_for_each(|entry| output::json(&document(entry, &names)?)),

@@ -1,4 +1,4 @@
-//! `corridor audit verify`: whether the audit log is what was noted. Names the first entry that is not.
+//! `corridor audit verify`: verifies the audit log and names the first entry that was altered.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,17 +23,17 @@ use service::audit::read_checkpoints;
   corridor audit verify
   corridor audit verify --checkpoints /mnt/worm/checkpoints.jsonl --public-key 9f86d0…
 
-Without --checkpoints those of audit.checkpoint_dir are read. Give the file and the key from where nobody can change them
-who can write to the database: only they show that a chain was written anew. Exit codes: 0 everything is as it was
-noted, 1 it is not.")]
+Without --checkpoints, reads audit.checkpoint_dir. Keep the checkpoints and the key where users with write access to the
+database cannot change them: only they reveal a rewritten chain. Exit codes: 0 intact, 1 altered.")]
 pub struct VerifyArgs {
-    /// The tenant's tag [default: every chain]
+    /// Tenant tag [default: every chain]
     #[arg(long)]
     tenant: Option<String>,
-    /// A file of checkpoints from outside; may be given several times
+    /// File with exported checkpoints, repeatable
     #[arg(long, value_name = "FILE")]
     checkpoints: Vec<PathBuf>,
-    /// The public key that signed them, as `corridor audit key` printed it [default: this installation's]
+    /// Public key of the signatures, as printed by `corridor audit key` [default: this
+    /// installation's]
     #[arg(long, value_name = "KEY", value_parser = public_key)]
     public_key: Vec<[u8; 32]>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ fn public_key(text: &str) -> Result<[u8; 32], String> {
     unhex(text.trim()).ok_or_else(|| "must be 64 hexadecimal digits".to_owned())
 }
 
-/// What chains are called: by their tenants' tags.
+/// Names of the chains: their tenants' tags.
 pub(super) struct Names(BTreeMap<TenantId, String>);
 
 impl Names {
@@ -61,7 +61,7 @@ pub(super) async fn names(opened: &Opened) -> Result<Names, Failure> {
     Ok(Names(tenants.into_iter().map(|tenant| (tenant.id, tenant.tag)).collect()))
 }
 
-/// Verifies.
+/// Verifies the chains.
 pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let notary = notary(&opened).await?;
@@ -74,7 +74,7 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
         outside.extend(read_checkpoints(file).map_err(Failure::usage)?);
     }
     if outside.is_empty() {
-        output::remark("there are no checkpoints from outside: a chain that was written anew would not be found");
+        output::remark("no external checkpoints: a rewritten chain would not be detected");
     }
     let tenant = match &args.tenant {
         Some(tag) => Some(opened.tenant(tag).await?.id),
@@ -87,7 +87,7 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     match report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault))) {
         None => Ok(()),
         Some((tenant, fault)) => {
-            let message = format!("the audit log is not what was noted: the chain of {}: {fault}", names.of(tenant));
+            let message = format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
             Err(Failure::Refused(message))
         }
     }
@@ -97,11 +97,11 @@ fn show(chains: &[AuditVerdict], names: &Names, output: Output) -> Result<(), Fa
     match output {
         Output::Table => {
             let row = |chain: &AuditVerdict| {
-                let found = chain.fault.map_or_else(|| "as it was noted".to_owned(), |fault| format!("WRONG: {fault}"));
+                let found = chain.fault.map_or_else(|| "intact".to_owned(), |fault| format!("WRONG: {fault}"));
                 let proven = if chain.proven == 0 { String::new() } else { format!("up to {}", chain.proven) };
                 vec![names.of(chain.tenant), chain.entries.to_string(), proven, found]
             };
-            output::rows(&["chain", "entries", "signed", "found"], chains.iter().map(row).collect())
+            output::rows(&["chain", "entries", "signed", "result"], chains.iter().map(row).collect())
         }
         Output::Json => chains.iter().try_for_each(|chain| {
             output::json(&json!({

@@ -1,5 +1,5 @@
-//! What a receiver of webhooks must do right, one check each, as seen from outside. A check sends made-up events and
-//! judges the answers; it stores nothing.
+//! The requirements for a webhook endpoint, one check each, as seen from outside. A check sends
+//! fictitious events and judges the answers; it stores nothing.
 
 use adapters::webhooks::{self, Post, Sender, WebhookSecret};
 use domain::time::{Span, Timestamp};
@@ -11,17 +11,17 @@ use uuid::Uuid;
 
 use service::samples::{self, Sample, Whom};
 
-/// How far off a timestamp is that must be refused (the tolerance is 300 s).
+/// Timestamp offset that must be refused, in seconds (the tolerance is 300 s).
 const STALE_S: i64 = 600;
-/// Equal webhooks sent at once.
+/// Number of identical webhooks sent at once.
 const BURST: usize = 5;
-/// What is slow, though not too slow: after 15 s a try is given up.
+/// Response time that counts as slow; after 15 s an attempt is aborted.
 const SLOW: Span = Span::secs(3);
 
 /// One check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Each of the six events is taken.
+    /// Each of the six events is accepted.
     Event(WalletEventKind),
     /// The answer has the specification's shape.
     AnswerShape,
@@ -33,13 +33,13 @@ pub enum Check {
     SignatureOfOtherBody,
     /// A signature of another id is refused.
     SignatureOfOtherId,
-    /// Two signatures, one of them with a secret that is not known yet.
+    /// Two signatures, one with an unknown secret.
     SignatureRotation,
-    /// A signature of a kind that is not known beside one that is.
+    /// A signature of an unknown version beside a valid one.
     SignatureOtherKind,
     /// Signed ten minutes ago.
     TimestampOld,
-    /// Signed ten minutes ahead.
+    /// Signed ten minutes in the future.
     TimestampFuture,
     /// The same event again, as after a lost answer.
     Retried,
@@ -47,16 +47,16 @@ pub enum Check {
     Burst,
     /// A later event of a payment request before its first.
     Disorder,
-    /// An event type that does not exist yet.
+    /// An unknown event type.
     UnknownType,
-    /// A member that does not exist yet.
+    /// An unknown member.
     UnknownMember,
-    /// How long answers took.
+    /// Response times.
     Speed,
 }
 
 impl Check {
-    /// Every check, in order: those that later ones build upon come first.
+    /// Every check, in order: later ones build on earlier ones.
     pub fn all() -> Vec<Check> {
         let mut all: Vec<Check> = WalletEventKind::SPECIFIED.into_iter().map(Check::Event).collect();
         all.extend([
@@ -79,7 +79,7 @@ impl Check {
         all
     }
 
-    /// Its name, for machines.
+    /// Its machine-readable name.
     pub const fn name(self) -> &'static str {
         match self {
             Check::Event(kind) => kind.name(),
@@ -101,81 +101,81 @@ impl Check {
         }
     }
 
-    /// What it wants, for people.
+    /// The requirement, for reading.
     pub const fn rule(self) -> &'static str {
         match self {
-            Check::Event(_) => "a genuine event is taken",
+            Check::Event(_) => "a valid event is accepted",
             Check::AnswerShape => "the answer has received: true and processed_at",
-            Check::SignatureForged => "a signature made with another secret is refused",
+            Check::SignatureForged => "a signature with a different secret is refused",
             Check::SignatureMissing => "an event without a signature is refused",
-            Check::SignatureOfOtherBody => "a signature of another body is refused",
-            Check::SignatureOfOtherId => "a signature of another webhook-id is refused",
-            Check::SignatureRotation => "one good signature among two is enough",
-            Check::SignatureOtherKind => "signatures of unknown kinds are passed over",
-            Check::TimestampOld => "a timestamp of ten minutes ago is refused",
-            Check::TimestampFuture => "a timestamp ten minutes ahead is refused",
-            Check::Retried => "an event that comes again is taken, and not processed again",
-            Check::Burst => "the same event five times at once is taken",
-            Check::Disorder => "a later event before an earlier one is taken",
-            Check::UnknownType => "an event type that is not known yet is taken",
-            Check::UnknownMember => "a member that is not known yet does not matter",
-            Check::Speed => "answers come well within 15 seconds",
+            Check::SignatureOfOtherBody => "a signature of a different body is refused",
+            Check::SignatureOfOtherId => "a signature of a different webhook-id is refused",
+            Check::SignatureRotation => "one valid signature of two is enough",
+            Check::SignatureOtherKind => "signatures of unknown versions are ignored",
+            Check::TimestampOld => "a timestamp ten minutes in the past is refused",
+            Check::TimestampFuture => "a timestamp ten minutes in the future is refused",
+            Check::Retried => "a repeated event is accepted and not processed again",
+            Check::Burst => "the same event five times at once is accepted",
+            Check::Disorder => "events are accepted out of order",
+            Check::UnknownType => "an unknown event type is accepted",
+            Check::UnknownMember => "an unknown member is ignored",
+            Check::Speed => "answers arrive well within 15 seconds",
         }
     }
 }
 
-/// How a check ended.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should.
+    /// Passed.
     Passed,
-    /// It works, but.
+    /// Passed with a reservation.
     Warned(String),
-    /// It does not.
+    /// Failed.
     Failed(String),
 }
 
-/// What a webhook is sent like, where it is not simply genuine.
+/// How a webhook deviates from a valid one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Twist {
-    /// Made with a secret that the receiver does not know.
+    /// Signed with a secret that the endpoint does not know.
     forged: bool,
     /// No signature at all.
     unsigned: bool,
-    /// Seconds from now.
+    /// Timestamp offset in seconds.
     timestamp_s: i64,
-    /// Signatures beside the good one.
+    /// Additional signatures beside the valid one.
     also: Option<Beside>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Beside {
-    /// One made with another secret.
+    /// Signed with a different secret.
     Stranger,
-    /// One of another kind.
+    /// Of a different version.
     OtherKind,
 }
 
-/// The receiver, and what is known of it so far.
+/// The endpoint under test, and the findings so far.
 pub struct Probe {
     sender: Sender,
     base: String,
     secret: WebhookSecret,
     stranger: WebhookSecret,
     whom: Whom,
-    /// Takes the time.
+    /// The longest response time.
     now: fn() -> Timestamp,
-    /// The first event, once it was taken, and the answer to it.
+    /// The first accepted event and the answer to it.
     first: Option<(Sample, DeliveryAnswer)>,
-    /// Whether it ever answered.
+    /// Whether the endpoint ever answered.
     heard: bool,
-    /// Why an event met no answer.
+    /// Why an event got no answer.
     silence: Option<String>,
     slowest: Span,
 }
 
 impl Probe {
-    /// For the receiver at `base`, which knows the first of the secrets and not the second.
+    /// For the endpoint at `base`, which knows the first of the secrets and not the second.
     pub fn new(
         sender: Sender,
         base: &str,
@@ -222,7 +222,7 @@ impl Probe {
         judged.map_or_else(|outcome| outcome, |()| Outcome::Passed)
     }
 
-    /// Why nobody could be spoken to, if nobody ever answered.
+    /// Why the endpoint is unreachable, if it never answered.
     pub fn unreachable(&self) -> Option<String> {
         self.silence.clone().filter(|_| !self.heard)
     }
@@ -274,7 +274,7 @@ impl Probe {
         is_refused(&self.send(&sample.path, self.post(&sample, twist)).await)
     }
 
-    /// Refused, because it was changed after it was signed.
+    /// Sends a webhook altered after signing; it must be refused.
     async fn refused_after(&mut self, change: impl FnOnce(&mut Post)) -> Result<(), Outcome> {
         let sample = self.sample(WalletEventKind::WalletBlocked);
         let mut post = self.post(&sample, Twist::default());
@@ -289,7 +289,7 @@ impl Probe {
     async fn event(&mut self, kind: WalletEventKind) -> Result<(), Outcome> {
         let mut whom = self.whom.clone();
         if kind == WalletEventKind::TransactionFailed {
-            // Of another payment, which comes first: nothing fails that was completed.
+            // Of a different payment whose event comes first, so nothing completed fails.
             whom = self.whom.elsewhere();
             let before = samples::event(WalletEventKind::PaymentReceived, &whom, (self.now)());
             self.taken(&before, Twist::default()).await?;
@@ -352,30 +352,30 @@ impl Probe {
 }
 
 fn none_taken() -> Outcome {
-    Outcome::Failed("no event was taken, so there is nothing to look at".to_owned())
+    Outcome::Failed("no event was accepted, so there is no answer to check".to_owned())
 }
 
 fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
     match &answer.result {
         DeliveryResult::Received => Ok(()),
         DeliveryResult::NotReceived(why) => Err(with_words(why, answer)),
-        DeliveryResult::Gone => Err("HTTP 410: it wants no more webhooks at all".to_owned()),
+        DeliveryResult::Gone => Err("HTTP 410: the endpoint refuses all webhooks".to_owned()),
     }
 }
 
 fn is_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
     match (&answer.result, answer.status) {
-        (DeliveryResult::Received, _) => Err(Outcome::Failed("it was taken".to_owned())),
-        (DeliveryResult::Gone, _) => Err(Outcome::Failed("HTTP 410 ends all deliveries; answer 401 or 400".to_owned())),
+        (DeliveryResult::Received, _) => Err(Outcome::Failed("it was accepted".to_owned())),
+        (DeliveryResult::Gone, _) => Err(Outcome::Failed("HTTP 410 ends all deliveries; return 401 or 400".to_owned())),
         (DeliveryResult::NotReceived(_), Some(200..=299 | 400..=499)) => Ok(()),
         (DeliveryResult::NotReceived(_), Some(status @ 500..=599)) => {
-            Err(Outcome::Warned(format!("HTTP {status} says that the receiver failed; answer 401 or 400")))
+            Err(Outcome::Warned(format!("HTTP {status} means that the endpoint failed; return 401 or 400")))
         }
         (DeliveryResult::NotReceived(why), _) => Err(Outcome::Failed(why.clone())),
     }
 }
 
-/// Why, and what the receiver said about it.
+/// The reason, with the endpoint's own message.
 fn with_words(why: &str, answer: &DeliveryAnswer) -> String {
     const SHOWN_CHARS: usize = 200;
     let said: String = answer.body.chars().take(SHOWN_CHARS).collect();
@@ -388,7 +388,7 @@ struct Said {
     processed_at: String,
 }
 
-/// When the receiver says that it processed the event.
+/// The processing time that the endpoint reports.
 fn processed_at(answer: &DeliveryAnswer) -> Result<String, String> {
     let said: Said = serde_json::from_str(&answer.body)
         .map_err(|error| format!("not {{\"received\": …, \"processed_at\": …}}: {error}"))?;

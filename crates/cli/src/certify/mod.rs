@@ -1,4 +1,5 @@
-//! `corridor certify`: tests a bank's receiver of webhooks from outside, with made-up events. It needs no service.
+//! `corridor certify`: tests a webhook endpoint from outside with fictitious events. Needs no
+//! service.
 
 mod checks;
 mod report;
@@ -29,32 +30,32 @@ use service::samples::Whom;
 #[command(after_help = "Example:
   corridor certify --receiver https://test.bank.example --secret-file webhook.secret --junit certify.xml
 
-Sends made-up events to RECEIVER/webhooks/wallet/…, good ones and bad ones: point it at a test system. Exit code 1 if a
+Sends fictitious valid and invalid events to RECEIVER/webhooks/wallet/…: use it with a test system. Exit code 1 if a
 check fails; warnings do not count.")]
 pub struct CertifyArgs {
-    /// The receiver's base address, as it would be registered
+    /// Base URL of the endpoint, as it would be registered
     #[arg(long, value_name = "URL")]
     receiver: String,
-    /// Write the result as JUnit's XML, too
+    /// Also write the result as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// A wallet that the receiver knows [default: made up]
+    /// Wallet id that the endpoint knows [default: random]
     #[arg(long, value_name = "ID", value_parser = wallet_id)]
     wallet_id: Option<WalletId>,
-    /// The customer of that wallet [default: made up]
+    /// Customer of that wallet [default: random]
     #[arg(long, value_name = "ID")]
     customer_id: Option<String>,
     #[command(flatten)]
     secret: SecretArgs,
 }
 
-/// Certifies.
+/// Runs the certification.
 pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
     let mut secrets = args.secret.secrets(&context.data_dir()?)?;
     if secrets.len() > 1 {
-        return Err(Failure::Usage("certify takes one secret: one that the receiver knows".to_owned()));
+        return Err(Failure::Usage("certify takes exactly one secret, which the endpoint must know".to_owned()));
     }
-    // Whoever runs this may reach what he can reach: it is his own machine.
+    // Private addresses are allowed: the operator tests endpoints on their own network.
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
     let sender = Sender::new(settings).map_err(Failure::usage)?;
     let (_, stranger) = webhook_secret::fresh()?;
@@ -84,7 +85,7 @@ fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_microsecond())
 }
 
-/// Makes all checks. A receiver that cannot be reached at all ends it.
+/// Runs all checks. An endpoint that cannot be reached at all ends the run.
 async fn examine(probe: &mut Probe, progress: &ProgressBar) -> Result<Vec<Found>, Failure> {
     let checks = Check::all();
     progress.set_length(checks.len() as u64);

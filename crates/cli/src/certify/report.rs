@@ -1,4 +1,4 @@
-//! What `certify` found: a table for people, one JSON object for programs, JUnit's XML for test servers.
+//! The result of `certify`: a table, a JSON object, or JUnit XML for test servers.
 
 use domain::time::Span;
 use quick_xml::escape::escape;
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use super::checks::{Check, Outcome};
 
-/// A check that was made.
+/// A completed check.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Which.
+    /// The check.
     pub check: Check,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// How long it took.
+    /// Its duration.
     pub took: Span,
 }
 
 impl Found {
-    /// `ok`, `warning`, `FAILED`, and why.
+    /// `ok`, `warning` or `FAILED`, and the reason.
     fn told(&self) -> (&'static str, &str) {
         match &self.outcome {
             Outcome::Passed => ("ok", ""),
@@ -27,7 +27,7 @@ impl Found {
         }
     }
 
-    /// A row of the table.
+    /// A table row.
     pub fn row(&self) -> Vec<String> {
         let (result, why) = self.told();
         let told = if why.is_empty() { self.check.rule().to_owned() } else { format!("{}: {why}", self.check.rule()) };
@@ -35,7 +35,7 @@ impl Found {
     }
 }
 
-/// How many checks ended like this.
+/// The number of checks with this outcome.
 pub fn count(found: &[Found], like: impl Fn(&Outcome) -> bool) -> usize {
     found.iter().filter(|found| like(&found.outcome)).count()
 }
@@ -49,7 +49,7 @@ fn warned(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Warned(_))
 }
 
-/// All of it as one JSON object.
+/// The result as one JSON object.
 pub fn json(receiver: &str, found: &[Found]) -> Value {
     let check = |found: &Found| {
         let (result, why) = found.told();
@@ -71,7 +71,7 @@ pub fn json(receiver: &str, found: &[Found]) -> Value {
     })
 }
 
-/// All of it as JUnit's XML.
+/// The result as JUnit XML.
 pub fn junit(receiver: &str, found: &[Found]) -> String {
     let seconds = |span: Span| format!("{}.{:06}", span.0 / 1_000_000, span.0 % 1_000_000);
     let total = Span(found.iter().map(|found| found.took.0).sum());
@@ -100,7 +100,7 @@ pub fn junit(receiver: &str, found: &[Found]) -> String {
     xml
 }
 
-/// Escaped, and without what XML cannot carry: receivers say what they like.
+/// Escaped, without characters that XML cannot carry: endpoints may send anything.
 fn clean(text: &str) -> String {
     escape(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>()).into_owned()
 }

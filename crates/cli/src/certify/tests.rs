@@ -1,4 +1,4 @@
-//! Certification of receivers that do everything right, and of receivers that each do one thing wrong.
+//! Certification of correct endpoints, and of endpoints with one fault each.
 
 use quick_xml::events::Event;
 use testkit::receiver::{Reaction, ReceiverConfig, SimulatedReceiver, Temper};
@@ -22,7 +22,7 @@ async fn found(url: &str) -> Result<Vec<Found>, Failure> {
     examine(&mut probe, &ProgressBar::hidden()).await
 }
 
-/// The names of the checks that did not pass, with a mark for warnings.
+/// The names of the checks that did not pass; warnings are marked.
 async fn complaints(receiver: &SimulatedReceiver) -> Vec<String> {
     let found = found(&receiver.url()).await.expect("a result");
     let told = |found: &Found| match &found.outcome {
@@ -46,7 +46,7 @@ async fn a_careful_receiver_is_certified() {
     let kinds: std::collections::BTreeSet<&str> =
         book.entries().iter().filter(|entry| entry.taken).map(|entry| entry.event_type.as_str()).collect();
     for kind in domain::wallet_event::WalletEventKind::SPECIFIED {
-        assert!(kinds.contains(kind.name()), "{} was not tried", kind.name());
+        assert!(kinds.contains(kind.name()), "{} was not sent", kind.name());
     }
     for entry in book.entries().iter().filter(|entry| entry.taken) {
         assert!(entry.arrival.path.starts_with("/webhooks/wallet/"), "{}", entry.arrival.path);
@@ -98,7 +98,7 @@ async fn receivers_that_do_not_work_fail_wherever_events_should_be_taken() {
 async fn a_receiver_that_is_not_there_is_no_result() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("bound");
-    let failure = found(&format!("http://{unused}")).await.expect_err("nobody is there");
+    let failure = found(&format!("http://{unused}")).await.expect_err("nothing listens there");
     assert_eq!(failure.exit_code(), 3, "{failure}");
     assert_eq!(found("ftp://127.0.0.1").await.expect_err("no receiver").exit_code(), 3);
 }

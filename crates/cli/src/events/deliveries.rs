@@ -1,4 +1,4 @@
-//! `corridor events list|resend|recover`: what became of webhooks, and sending again what a receiver missed.
+//! `corridor events list|resend|recover`: lists deliveries and resends missed webhooks.
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,22 +11,22 @@ use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use client::{Client, Delivery};
 
-/// Most deliveries that `list` shows.
+/// Maximum number of deliveries that `list` shows.
 const LIST_MAX: usize = 10_000;
 
-/// Most deliveries that are sent again by one call.
+/// Maximum number of deliveries that one call resends.
 const RECOVERED_MAX: usize = 10_000;
 
 /// `--status`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Status {
-    /// Is tried, or waits for the one before it.
+    /// Being attempted, or waiting for the one before it
     Pending,
-    /// The receiver has it.
+    /// Delivered
     Delivered,
-    /// Given up.
+    /// Failed permanently
     Dead,
-    /// There is no receiver, or it wants no more.
+    /// No endpoint, or the endpoint is gone
     Disabled,
 }
 
@@ -44,9 +44,9 @@ impl Status {
 /// `--service`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Service {
-    /// The wallet service's.
+    /// Events of the wallet service
     Wallet,
-    /// The payment service's.
+    /// Events of the payment service
     Payment,
 }
 
@@ -65,13 +65,13 @@ impl Service {
   corridor events list --status dead
   corridor events list --limit 500 --output json | jq -r .delivery_id")]
 pub struct ListArgs {
-    /// Only those in this state
+    /// Filter by status
     #[arg(long, value_enum)]
     status: Option<Status>,
-    /// Of whose events
+    /// Service that the events belong to
     #[arg(long, value_enum, default_value_t = Service::Wallet)]
     service: Service,
-    /// Most that are shown, newest first (1 to 10000)
+    /// Maximum number of results, newest first (1 to 10000)
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=LIST_MAX as u64))]
     limit: u64,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor events resend 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
 pub struct ResendArgs {
-    /// The deliveries: ids of events
+    /// Event ids of the deliveries
     #[arg(required = true)]
     deliveries: Vec<String>,
     #[command(flatten)]
@@ -95,20 +95,20 @@ pub struct ResendArgs {
   corridor events recover --since 2026-11-21T00:00:00Z
   corridor events recover --since 6h --dry-run
 
-Sends again, of both services and oldest first, what was given up (dead) or had no receiver (disabled) and happened since then: at
-most 10000 at once.")]
+Resends events of both services since the given time, oldest first, whose delivery failed permanently (dead) or had no
+endpoint (disabled): at most 10000 at once.")]
 pub struct RecoverArgs {
-    /// Since when: an instant, or how long ago (90m, 6h, 2d)
+    /// Start of the period: an instant, or a duration ago (90m, 6h, 2d)
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Timestamp,
-    /// Only say which
+    /// List the deliveries without sending them
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     api: WalletApiArgs,
 }
 
-/// An instant, or a time ago.
+/// Parses an instant or a duration ago.
 pub fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
@@ -118,7 +118,7 @@ pub fn since(text: &str) -> Result<Timestamp, String> {
     Timestamp::from_second(Timestamp::now().as_second().saturating_sub(ago)).map_err(|_| wrong())
 }
 
-/// Lists.
+/// Lists deliveries.
 pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     let client = args.api.client(&context.data_dir()?)?;
     let most = usize::try_from(args.limit).unwrap_or(LIST_MAX);
@@ -139,7 +139,7 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Json => found.iter().try_for_each(|(_, json)| output::line(json)),
         Output::Table => {
-            let head = ["delivery", "event", "status", "tries", "made", "next try", "answer"];
+            let head = ["delivery", "event", "status", "attempts", "created", "next attempt", "answer"];
             output::rows(&head, found.iter().map(|(delivery, _)| row(delivery)).collect())
         }
     }
@@ -161,7 +161,7 @@ fn row(delivery: &Delivery) -> Vec<String> {
     ]
 }
 
-/// Sends again.
+/// Resends the given deliveries.
 pub fn resend(args: &ResendArgs, context: &Context) -> Result<(), Failure> {
     let client = args.api.client(&context.data_dir()?)?;
     api::wait_for(async {
@@ -169,7 +169,7 @@ pub fn resend(args: &ResendArgs, context: &Context) -> Result<(), Failure> {
             let answer = send_again(&client, id).await?;
             match context.output {
                 Output::Json => output::line(&answer)?,
-                Output::Table => output::line(&format!("{id} is sent again"))?,
+                Output::Table => output::line(&format!("{id} queued for redelivery"))?,
             }
         }
         Ok(())
@@ -181,7 +181,7 @@ async fn send_again(client: &Client, id: &str) -> Result<String, Failure> {
     Ok(api::patiently(async || client.post(&path, "{}").await).await?.body)
 }
 
-/// Sends again what was given up since then.
+/// Resends the deliveries that failed permanently since the given time.
 pub fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
     let client = args.api.client(&context.data_dir()?)?;
     let progress = progress_bar();
@@ -197,7 +197,7 @@ pub fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
             for delivery in &lost {
                 output::line(&format!("{} {} {}", delivery.created_at, delivery.delivery_id, delivery.event_type))?;
             }
-            let what = if args.dry_run { "would be sent again" } else { "are sent again" };
+            let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             output::remark(&format!("{} deliveries {what}", lost.len()));
             Ok(())
         }
@@ -210,7 +210,7 @@ async fn recovered(
     dry_run: bool,
     progress: &ProgressBar,
 ) -> Result<Vec<Delivery>, Failure> {
-    // All are known before the first is sent again, because that moves the pages.
+    // Collected in full before the first resend, because resending shifts the pages.
     let lost = lost_since(client, since).await?;
     progress.set_length(lost.len() as u64);
     for delivery in lost.iter().filter(|_| !dry_run) {
@@ -220,7 +220,7 @@ async fn recovered(
     Ok(lost)
 }
 
-/// Dead and disabled deliveries since then, oldest first. The interface lists them newest first.
+/// Dead and disabled deliveries since the given time, oldest first. The API lists newest first.
 async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, Failure> {
     let mut lost = Vec::new();
     let wanted =
@@ -240,7 +240,7 @@ async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, 
                 }
             }
             if lost.len() > RECOVERED_MAX {
-                let why = format!("more than {RECOVERED_MAX} deliveries were lost since then: take a later time first");
+                let why = format!("more than {RECOVERED_MAX} deliveries failed since then; start with a later time");
                 return Err(Failure::Refused(why));
             }
             // No more pages, or only older ones.

@@ -1,4 +1,4 @@
-//! Follows the payment service's log of events to whoever wants each of them, opened again wherever the stream breaks.
+//! Follows the payment service's event log and reopens the stream whenever it breaks.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use super::super::failure::Failure;
 use super::super::output;
 use client::{Client, ClientError, Event};
 
-/// How long is waited before a broken stream is opened again.
+/// Delay before a broken stream is reopened.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How often in a row opening may fail.
+/// Maximum number of consecutive failed attempts to open.
 const MAX_FAILURES: u32 = 30;
 
-/// Hands on every event behind `after` (`None`: from now on) until `each` has enough.
+/// Passes every event after `after` (`None`: from now on) to `each` until it breaks.
 pub async fn follow(
     client: &Client,
     mut after: Option<u64>,
@@ -28,7 +28,7 @@ pub async fn follow(
                 if failures > MAX_FAILURES || matches!(error, ClientError::Refused { .. }) {
                     return Err(error.into());
                 }
-                output::remark(&format!("{error}; trying again"));
+                output::remark(&format!("{error}; retrying"));
                 tokio::time::sleep(RECONNECT_PAUSE).await;
             }
             Err(Lost::Stream(error)) => return Err(error.into()),
@@ -42,7 +42,7 @@ enum Lost {
     Reader(Failure),
 }
 
-/// One stream to its end.
+/// Reads one stream to its end.
 async fn stream(
     client: &Client,
     after: &mut Option<u64>,

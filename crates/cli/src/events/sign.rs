@@ -1,4 +1,4 @@
-//! `corridor events sign|verify`: signatures of webhooks, made and examined offline. Nothing is sent.
+//! `corridor events sign|verify`: creates and verifies webhook signatures offline. Sends nothing.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ use super::super::webhook_secret::SecretArgs;
   corridor events sign event.json --secret-file webhook.secret
   corridor events sign - --id evt_1 --timestamp 1795244268 < event.json
 
-Prints the three headers of a webhook with exactly this body: not one byte of it may change on its way.")]
+Prints the three headers of a webhook with this body, which must be sent byte for byte as signed.")]
 pub struct SignArgs {
-    /// The body; - = stdin
+    /// File with the body; - for stdin
     body: PathBuf,
-    /// webhook-id [default: the body's event_id]
+    /// Value of webhook-id [default: the body's event_id]
     #[arg(long)]
     id: Option<String>,
-    /// webhook-timestamp, in UNIX seconds [default: now]
+    /// Value of webhook-timestamp, in UNIX seconds [default: now]
     #[arg(long, value_name = "SECONDS")]
     timestamp: Option<i64>,
     #[command(flatten)]
@@ -38,20 +38,20 @@ pub struct SignArgs {
 #[command(after_help = "Example:
   corridor events verify event.json --id evt_1 --timestamp 1795244268 --signature 'v1,K5oZ…' --secret-file webhook.secret
 
-Exit code 1 if a receiver should refuse it; the reason is told. --at judges an older one as of when it arrived.")]
+Exit code 1, with the reason, if a receiver should refuse it. --at verifies an older webhook as of its time of receipt.")]
 pub struct VerifyArgs {
-    /// The body, byte for byte as it arrived; - = stdin
+    /// File with the body, byte for byte as received; - for stdin
     body: PathBuf,
-    /// The header webhook-id
+    /// Value of the webhook-id header
     #[arg(long)]
     id: String,
-    /// The header webhook-timestamp
+    /// Value of the webhook-timestamp header
     #[arg(long, value_name = "SECONDS")]
     timestamp: String,
-    /// The header webhook-signature
+    /// Value of the webhook-signature header
     #[arg(long)]
     signature: String,
-    /// When it arrived, in UNIX seconds [default: now]
+    /// Time of receipt, in UNIX seconds [default: now]
     #[arg(long, value_name = "SECONDS")]
     at: Option<i64>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub fn sign(args: &SignArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// Says whether a receiver should believe it.
+/// Verifies a signature as a receiver would.
 pub fn verify(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let secrets = args.secret.secrets(&context.data_dir()?)?;
     let body = read(&args.body)?;

@@ -1,6 +1,6 @@
-//! `corridor ledger reconcile`: the ledger beside the chain, the rails' reports and the banks' statements (I14). The
-//! running service compares, because only it can ask the chain; this asks it to through the store, waits for its report
-//! and shows it.
+//! `corridor ledger reconcile`: compares the ledger with the chain, the rails' reports and bank
+//! statements (I14). Only the running service can query the chain, so this command requests a
+//! report through the store, waits for it and shows it.
 
 use clap::Args;
 use domain::bank_statement::RailBreak;
@@ -18,7 +18,7 @@ use super::super::store_commands::{Opened, open};
 use super::super::tenants::StoreArgs;
 use service::clock::WallClock;
 
-/// How often it is looked whether the report is there.
+/// Poll interval for the report.
 const LOOK_EVERY: Span = Span::millis(200);
 
 /// Options of `ledger reconcile`.
@@ -27,27 +27,27 @@ const LOOK_EVERY: Span = Span::millis(200);
   corridor ledger reconcile
   corridor ledger reconcile --last --output json
 
-A running service compares every ten minutes, and at once when this command asks it to. What does not agree is listed
-here, counted by the metric corridor_reconciliation_breaks, and lies open as an alert. A break with a bank's statement is
-gone when a later statement or report mends it, or when its alert is closed (`corridor review alerts close`).
+A running service reconciles every ten minutes, and when this command requests it. Discrepancies are listed here, counted
+by the metric corridor_reconciliation_breaks, and open an alert. A discrepancy with a bank statement ends when a later
+statement or report resolves it, or when its alert is closed (`corridor review alerts close`).
 
-Exit codes: 0 everything agrees, 1 it does not, 3 no service answered in time.")]
+Exit codes: 0 reconciled, 1 discrepancies found, 3 no service answered in time.")]
 pub struct ReconcileArgs {
-    /// Show the last comparison; do not ask for another
+    /// Show the last report without requesting a new one
     #[arg(long)]
     last: bool,
-    /// How long to wait for the service
+    /// Seconds to wait for the service
     #[arg(long, default_value_t = 120, value_name = "SECONDS", conflicts_with = "last")]
     timeout: u32,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// Shows what agrees with what.
+/// Shows the report.
 pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let report = if args.last {
-        let none = || Failure::Unavailable("nothing was compared yet: is a service running?".to_owned());
+        let none = || Failure::Unavailable("no reconciliation report yet; is a service running?".to_owned());
         reconcile::last(&opened.store).await.map_err(Failure::of_store)?.ok_or_else(none)?
     } else {
         let wish = reconcile::want(&opened.store).await.map_err(Failure::of_store)?;
@@ -57,11 +57,11 @@ pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure>
     show(&report, &statements, context.output)?;
     match report.found + statements.found {
         0 => Ok(()),
-        found => Err(Failure::Refused(format!("the ledger does not agree in {found} places"))),
+        found => Err(Failure::Refused(format!("reconciliation found {found} discrepancies"))),
     }
 }
 
-/// The report that was begun after this wish.
+/// The report that started after this request.
 async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Failure> {
     let until = WallClock.now() + within;
     loop {
@@ -70,20 +70,19 @@ async fn fulfilled(store: &Store, wish: Uuid, within: Span) -> Result<Report, Fa
         }
         let now = WallClock.now();
         if now >= until {
-            let message =
-                "no service compared in time: is one running, and does its chain answer? --last shows the last";
+            let message = "no service reported in time; check that one is running and its chain answers, or use --last";
             return Err(Failure::Unavailable(message.to_owned()));
         }
         WallClock.sleep_until(now + LOOK_EVERY).await;
     }
 }
 
-/// What banks' statements say beside the report.
+/// The bank statements of the report.
 struct Statements {
     tenants: Vec<Tenant>,
     covered: Vec<Covered>,
     found: usize,
-    /// Those that are named, by the tags of their tenants.
+    /// Statements with their tenants' tags.
     breaks: Vec<(String, Timestamp, RailBreak)>,
 }
 
@@ -114,7 +113,7 @@ fn show(report: &Report, statements: &Statements, output: Output) -> Result<(), 
 
 fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
     output::line(&format!(
-        "{}: {} balances on the chain, {} accounts at rails, {} accounts with statements, {} breaks",
+        "{}: {} balances on the chain, {} accounts at rails, {} accounts with statements, {} discrepancies",
         report.at,
         report.vaults,
         report.rails,
@@ -125,10 +124,10 @@ fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
         output::line(&format!("statements of {} in {}: {} to {}", it.rail, it.currency.code(), it.from, it.to))?;
     }
     for it in &report.breaks {
-        output::line(&format!("BREAK: {}: {it}", statements.tag(it)))?;
+        output::line(&format!("DISCREPANCY: {}: {it}", statements.tag(it)))?;
     }
     for (tag, since, it) in &statements.breaks {
-        output::line(&format!("BREAK: {tag}: {} since {since}: {}", it.kind.name(), it.what))?;
+        output::line(&format!("DISCREPANCY: {tag}: {} since {since}: {}", it.kind.name(), it.what))?;
     }
     Ok(())
 }

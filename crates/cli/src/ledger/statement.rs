@@ -1,4 +1,4 @@
-//! `corridor ledger statement`: what moved over one account in a period, for people and for other systems.
+//! `corridor ledger statement`: movements of one account in a period, in several formats.
 
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use service::clock::WallClock;
 /// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Columns for people
+    /// Table for reading
     Table,
     /// One JSON object
     Json,
-    /// Comma-separated values with a head line
+    /// Comma-separated values with a header row
     Csv,
     /// ISO 20022 camt.053.001.08
     Camt053,
@@ -39,28 +39,30 @@ pub enum Format {
   corridor ledger statement --tenant demobank --account prefund:USDT --from 2026-11-01 --to 2026-12-01 \\
       --format camt053 --output-file november.xml
 
-A day stands for its first instant in UTC, so `--from 2026-11-01 --to 2026-12-01` is November. A statement whose end is
-less than a minute ago is interim: something may still be booked before its end.
---output json means --format json. docs/statements.md says what is in each format.")]
+A day means its first instant in UTC, so `--from 2026-11-01 --to 2026-12-01` is November. A statement that ended less than
+a minute ago is interim: entries may still be booked before its end.
+--output json means --format json. docs/statements.md describes each format.")]
 pub struct StatementArgs {
     #[command(flatten)]
     tenant: TenantArgs,
-    /// The account: prefund:USDT, wallet:<wallet id>:USDC, in_transit:USDT, nostro:pak-raast:PKR …
+    /// Account: prefund:USDT, wallet:<wallet id>:USDC, in_transit:USDT, nostro:pak-raast:PKR …
     #[arg(long)]
     account: String,
-    /// From this day or instant (RFC 3339) on [default: the first day of this month]
+    /// Start of the period, inclusive: a day or an instant (RFC 3339) [default: first day of this
+    /// month]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     from: Option<Timestamp>,
-    /// Before this day or instant [default: now]
+    /// End of the period, exclusive: a day or an instant [default: now]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     to: Option<Timestamp>,
     /// Format [default: table; json with --output json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Number of the statement, where you count for yourself [default: days since the account first moved]
+    /// Statement number, if you number them yourself [default: days since the account's first
+    /// movement]
     #[arg(long, value_name = "NUMBER")]
     sequence: Option<u64>,
-    /// Where to write; left out: stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     output_file: Option<PathBuf>,
 }
@@ -74,10 +76,10 @@ fn instant(text: &str) -> Result<Timestamp, String> {
     Ok(Timestamp(at.as_microsecond()))
 }
 
-/// Makes a statement and shows it.
+/// Creates a statement and prints it.
 pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure> {
     let account = AccountCode::parse(&args.account)
-        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is no account code", args.account)))?;
+        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is not an account code", args.account)))?;
     let default = if context.output == Output::Json { Format::Json } else { Format::Table };
     let format = match args.format.unwrap_or(default) {
         Format::Table => None,
@@ -105,11 +107,11 @@ pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure>
     }
 }
 
-/// The service's present: a sandbox may be ahead of the wall's clock.
+/// The current business time: a sandbox's clock may be ahead of the wall clock.
 async fn now(store: &Store) -> Result<Timestamp, Failure> {
     let ahead = store.meta(store::CLOCK_OFFSET).await.map_err(Failure::of_store)?;
     let ahead = ahead.map_or(Ok(0), |text| text.parse());
-    let ahead = ahead.map_err(|_| Failure::Unavailable("the clock's offset in the store is no number".to_owned()))?;
+    let ahead = ahead.map_err(|_| Failure::Unavailable("the clock offset in the store is not a number".to_owned()))?;
     Ok(WallClock.now() + Span(ahead))
 }
 
@@ -127,7 +129,7 @@ fn failure(error: StatementError) -> Failure {
     }
 }
 
-/// Writes beside the file and puts it in its place when it is whole.
+/// Writes to a temporary file and renames it when it is complete.
 fn save(made: &Statement, bank: &str, format: statements::Format, path: &Path) -> Result<(), Failure> {
     let at = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
     let mut partial = path.as_os_str().to_owned();
@@ -140,7 +142,7 @@ fn save(made: &Statement, bank: &str, format: statements::Format, path: &Path) -
         std::fs::rename(&partial, path)
     });
     if let Err(error) = written {
-        // What is half written is of no use; if it cannot be removed, the first error says more.
+        // A partial file is useless; if removing it fails, the first error is the informative one.
         let _ = std::fs::remove_file(&partial);
         return Err(at(error));
     }
@@ -177,7 +179,7 @@ fn show(made: &Statement) -> Result<(), Failure> {
         "amount",
         "balance",
         "what",
-        "other side",
+        "counterparty",
         "payment, order or deposit",
         "external id",
         "bank reference",
@@ -187,7 +189,7 @@ fn show(made: &Statement) -> Result<(), Failure> {
     if made.reservations.is_empty() {
         return Ok(());
     }
-    output::line("\nReserved at the end, not booked:")?;
+    output::line("\nReserved at the end of the period, not booked:")?;
     output::rows(&head, made.reservations.iter().map(|entry| line(entry, None)).collect())
 }
 

@@ -1,4 +1,4 @@
-//! `corridor ledger sweeps`: what went from the controller to the treasury, and what is still to go.
+//! `corridor ledger sweeps`: sweeps from the controller to the treasury, and what is pending.
 
 use domain::coin_amount;
 use domain::currency::StableCoin;
@@ -12,7 +12,7 @@ use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 use super::Context;
 
-/// Sweeps that are listed.
+/// Maximum number of listed sweeps.
 const LISTED_MAX: usize = 50;
 
 pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
                     "{code}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
                 ))?;
             }
-            let head = ["began", "coin", "amount", "state", "since", "transaction"];
+            let head = ["started", "coin", "amount", "state", "since", "transaction"];
             output::rows(&head, sweeps.iter().map(row).collect())
         }
         Output::Json => {

@@ -1,4 +1,4 @@
-//! Every command with its help, as `--help` prints it.
+//! Every command with its help, as printed by `--help`.
 
 use std::fmt::Write as _;
 
@@ -8,11 +8,11 @@ use super::{check, head};
 use crate::Cli;
 
 const WORDS: &str = "
-What `corridor COMMAND --help` prints. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
-completes it. The options under *Everywhere* and those that are common to groups of commands are repeated with each.
+The output of `corridor COMMAND --help`. `corridor man --dir DIR` writes the same as manual pages, `corridor completions SHELL`
+prints shell completions. *Global options* and options common to groups of commands are repeated for each command.
 ";
 
-/// Without the values that the environment of this run has.
+/// Removes the values of this run's environment.
 fn without_values(command: Command) -> Command {
     command.term_width(100).mut_args(|arg: Arg| arg.hide_env_values(true)).mut_subcommands(without_values)
 }
@@ -30,11 +30,11 @@ fn write(out: &mut String, command: &Command, path: &str) {
 }
 
 #[test]
-fn cli_md_says_what_help_says() {
+fn cli_md_matches_the_help() {
     let mut root = without_values(Cli::command());
     root.build();
     let mut out = head("Commands") + WORDS;
     write(&mut out, &root, "corridor");
-    assert!(out.contains("\n### corridor ledger verify\n"), "the commands of groups are there");
+    assert!(out.contains("\n### corridor ledger verify\n"), "subcommands are included");
     check("cli.md", &out);
 }

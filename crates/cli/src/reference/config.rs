@@ -1,4 +1,4 @@
-//! The configuration reference in sections: the text of `corridor config reference`, nothing left out.
+//! The configuration reference by section: the complete text of `corridor config reference`.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ fn section(line: &str) -> Option<&str> {
     name.split('.').next()
 }
 
-/// Where each section begins, with the comment right above it.
+/// The start of each section, with the comment right above it.
 fn starts<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let mut starts: Vec<(usize, &str)> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         if let Some(name) = section(line).filter(|name| starts.last().is_none_or(|(_, last)| last != name)) {
-            // A rule with the section's title may stand apart from its comment.
+            // A divider with the section's title may be separate from its comment.
             let above = lines[..at].iter().rev().take_while(|line| line.starts_with('#') || line.is_empty());
             let rule = lines[..at].iter().rposition(|line| line.starts_with("# ----"));
             let begin = at - above.count();

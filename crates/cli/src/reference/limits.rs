@@ -1,4 +1,4 @@
-//! Every limit that a client can meet, with the constant or default that it has.
+//! Every limit that a client can meet, with its constant or default value.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use http_api::{address_windows, auth, json, payments_v2, request_id, server};
 use super::{check, head};
 use config::REFERENCE;
 
-/// A default of the configuration, as it stands there.
+/// A configuration default, as written in the reference.
 fn default(key: &str) -> String {
     let table: toml::Table = REFERENCE.parse().expect("TOML");
     let mut parts = key.split('.').peekable();
@@ -43,8 +43,8 @@ fn table(out: &mut String, title: &str, rows: &[(&str, String)]) {
 }
 
 const WORDS: &str = "
-*Default* means that the operator can choose another value ([configuration](config.md)); everything else is fixed. An
-answer that was limited is 429 with `Retry-After`; every answer has `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
+*Default* means that the operator can configure another value ([configuration](config.md)); everything else is fixed. A
+limited request returns 429 with `Retry-After`; every response has `X-RateLimit-Limit`, `X-RateLimit-Remaining` and
 `X-RateLimit-Reset` (in seconds).
 ";
 
@@ -52,19 +52,19 @@ fn requests() -> Vec<(&'static str, String)> {
     let of = |key: &str, unit: &str| format!("{} {unit} (default, `{key}`)", default(key)).replace("  ", " ");
     vec![
         ("Body", of("http.max_body_bytes", "bytes")),
-        ("Head of a request", format!("{} bytes, {} headers", server::HEAD_MAX_BYTES, server::HEADERS_MAX)),
+        ("Request head", format!("{} bytes, {} headers", server::HEAD_MAX_BYTES, server::HEADERS_MAX)),
         ("`authorization`", format!("{} bytes", auth::AUTHORIZATION_MAX_BYTES)),
-        ("`X-Request-Id` that is taken over", format!("{} characters", request_id::REQUEST_ID_MAX_CHARS)),
-        ("Depth of JSON", json::DEPTH_MAX.to_string()),
+        ("Accepted length of `X-Request-Id`", format!("{} characters", request_id::REQUEST_ID_MAX_CHARS)),
+        ("JSON nesting depth", json::DEPTH_MAX.to_string()),
         ("Time to send the head", of("http.header_timeout_s", "s")),
         ("Idle time of a connection", of("http.idle_timeout_s", "s")),
         ("Time to send the body", of("http.body_timeout_s", "s")),
         ("Streams of one HTTP/2 connection", server::HTTP2_STREAMS_MAX.to_string()),
         ("Connections", of("http.max_connections", "")),
-        ("Difference of clocks that tokens forgive", format!("{} s", auth::LEEWAY_S)),
-        ("Life of a token, payment API in production", of("security.token_max_age_s", "s")),
-        ("Life of a token, wallet API in production", of("wallets.token_max_age_s", "s")),
-        ("How long an Idempotency-Key is remembered", words(store::IDEMPOTENCY_KEPT)),
+        ("Tolerated clock skew for tokens", format!("{} s", auth::LEEWAY_S)),
+        ("Token lifetime, payment API in production", of("security.token_max_age_s", "s")),
+        ("Token lifetime, wallet API in production", of("wallets.token_max_age_s", "s")),
+        ("Validity of an Idempotency-Key", words(store::IDEMPOTENCY_KEPT)),
     ]
 }
 
@@ -79,9 +79,9 @@ fn payments() -> Vec<(&'static str, String)> {
         ("POST /v2/payment, per access key", rate("payment")),
         ("GET /v2/quote/{id}, GET /v2/payments/{id}, per access key", rate("get")),
         ("GET /v2/payments, GET /v2/events, per access key", rate("list")),
-        ("Event streams open, per access key", format!("{streams} (default, `limits.streams_per_key`)")),
-        ("Life of an event stream", words(Span::secs(payments_v2::STREAM_MAX_S))),
-        ("How long events are kept", words(store::EVENTS_KEPT)),
+        ("Open event streams, per access key", format!("{streams} (default, `limits.streams_per_key`)")),
+        ("Maximum duration of an event stream", words(Span::secs(payments_v2::STREAM_MAX_S))),
+        ("Retention of events", words(store::EVENTS_KEPT)),
         (
             "Open quotes, per tenant and corridor",
             format!("{} (default, `corridors.*.open_quote_cap`)", default("corridors.PAK.open_quote_cap")),
@@ -89,7 +89,7 @@ fn payments() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What rails pay out, as shipped: of one pay-out, and of one sender.
+/// Payout limits of the rails, as shipped: per payout and per sender.
 fn rails() -> Vec<(&'static str, String)> {
     let table: toml::Table = REFERENCE.parse().expect("TOML");
     let entries = table["rails"].as_array().expect("rails").iter().filter_map(toml::Value::as_table);
@@ -102,9 +102,9 @@ fn rails() -> Vec<(&'static str, String)> {
         format!("{} (default, `rails.*.{key}`)", known.join(", "))
     };
     vec![
-        ("One pay-out, least and most", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
-        ("Pay-outs for one sender in a calendar day", of("daily_max")),
-        ("Pay-outs for one sender in a calendar month", of("monthly_max")),
+        ("One payout, minimum and maximum", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
+        ("Payouts per sender and calendar day", of("daily_max")),
+        ("Payouts per sender and calendar month", of("monthly_max")),
     ]
 }
 
@@ -122,25 +122,21 @@ fn wallets() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn limits_md_says_what_the_code_does() {
+fn limits_md_matches_the_code() {
     let mut out = head("Limits") + WORDS;
     table(&mut out, "Every request", &requests());
     table(&mut out, "Payment Service v2", &payments());
     out.push_str("\nRate limits are off in the environment `mock`, as in a sandbox.\n");
     table(&mut out, "Rails", &rails());
     out.push_str(
-        "\nDays and months are those of the rail's time zone. What would go beyond takes the next rail that fits; where there\n\
+        "\nDays and months are those of the rail's time zone. A payment beyond a limit uses the next suitable rail; if there\n\
          is none, the payment is `rejected`, and its `msg` names the limit.\n",
     );
     table(&mut out, "Wallet Service v1", &wallets());
-    out.push_str(
-        "\nThese count in every environment. Callers that have not proven who they are count against their address.\n",
-    );
+    out.push_str("\nThese apply in every environment. Unauthenticated calls count against the client's address.\n");
     let pauses: Vec<String> = SCHEDULE.iter().skip(1).map(|pause| words(*pause)).collect();
-    let rows = [
-        ("Tries of one event", SCHEDULE.len().to_string()),
-        ("Pauses before each further one, ± 20 %", pauses.join(", ")),
-    ];
+    let rows =
+        [("Attempts per event", SCHEDULE.len().to_string()), ("Pauses between attempts, ± 20 %", pauses.join(", "))];
     table(&mut out, "Webhooks", &rows);
     check("limits.md", &out);
 }

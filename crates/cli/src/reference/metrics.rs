@@ -6,8 +6,8 @@ use super::{check, head};
 use service::telemetry::catalogue::{Kind, METRICS, Metric, SECONDS_BUCKETS, SIZES_BUCKETS, Values};
 
 const WORDS: &str = "
-`GET /metrics` answers in the text format of Prometheus. Each series is there from the start, at 0. Histograms have
-`_bucket`, `_sum` and `_count`. Gauges about the store are read when they are asked for.
+`GET /metrics` returns the Prometheus text format. Each series exists from the start, at 0. Histograms have
+`_bucket`, `_sum` and `_count`. Gauges about the store are read on request.
 ";
 
 fn kind(metric: &Metric) -> &'static str {

@@ -1,5 +1,5 @@
-//! A payment link as a QR code in the terminal, for a telephone's camera. Two modules stand in one character, one above
-//! the other.
+//! Prints a payment link as a QR code in the terminal, for a phone camera. One character shows two
+//! modules, one above the other.
 
 use clap::Args;
 use fast_qr::{ECL, QRBuilder};
@@ -13,9 +13,9 @@ use super::super::{Context, document};
 
 /// Light modules around the code (the standard's quiet zone).
 const QUIET_MODULES: usize = 4;
-/// Requests read at once while one is looked for.
+/// Page size when searching for a request.
 const PAGE: usize = 100;
-/// Pages of requests that are looked through for one.
+/// Maximum number of pages to search.
 const PAGES_MAX: usize = 100;
 
 /// Options of `requests qr`.
@@ -24,20 +24,20 @@ const PAGES_MAX: usize = 100;
   corridor requests qr last
   corridor requests qr --dark-on-light https://pay.example.com/pay/kR3vZ0c9SxG2mT5u8wYb1Q")]
 pub struct QrArgs {
-    /// The request, its link, or `last` for the wallet's newest one
+    /// Payment request id, its link, or `last` for the wallet's newest request
     #[arg(default_value = "last", value_name = "ID")]
     request: String,
-    /// The wallet that it belongs to [default: the running sandbox's]
+    /// Wallet of the request [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet: Option<String>,
-    /// The terminal writes dark on light
+    /// Set if the terminal shows dark text on a light background
     #[arg(long)]
     dark_on_light: bool,
     #[command(flatten)]
     api: WalletApiArgs,
 }
 
-/// Prints the code and the link below it.
+/// Prints the code with the link below it.
 pub fn run(args: &QrArgs, context: &Context) -> Result<(), Failure> {
     let link = match args.request.starts_with("http://") || args.request.starts_with("https://") {
         true => args.request.clone(),
@@ -68,12 +68,15 @@ fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
             }
         }
     }
-    Err(Failure::Refused(format!("request {:?} is none of wallet {wallet}: give --wallet, or the link", args.request)))
+    Err(Failure::Refused(format!(
+        "request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link",
+        args.request
+    )))
 }
 
-/// The code as lines of half blocks. `None` where the text is too long for any.
+/// The code as lines of half blocks. `None` if the text is too long for a QR code.
 ///
-/// What is drawn has the colour of writing; on most terminals that is light, so light modules are drawn.
+/// Characters have the text colour, which is light on most terminals, so light modules are drawn.
 fn draw(text: &str, dark_on_light: bool) -> Option<String> {
     let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
     let inside = QUIET_MODULES..QUIET_MODULES + code.size;
@@ -98,7 +101,7 @@ fn draw(text: &str, dark_on_light: bool) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Reads what is drawn as a camera would, with writing of this brightness.
+    /// Decodes the drawing as a camera would, with text of this brightness.
     fn read_back(drawn: &str, writing: u8) -> String {
         const SCALE: usize = 4;
         let lines: Vec<Vec<char>> = drawn.lines().map(|line| line.chars().collect()).collect();

@@ -1,4 +1,4 @@
-//! `corridor review alerts …`: everything that a person was called for, and saying that somebody has looked.
+//! `corridor review alerts …`: lists alerts and closes those that were handled.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::super::people::OnePerson;
 use super::super::store_commands::open;
 use super::super::tenants::{StoreArgs, TenantArgs};
 
-/// Most alerts that are looked through.
+/// Maximum number of alerts that are searched.
 const LIST_MAX: usize = 1_000;
 
 /// `review alerts`, and options of the list.
@@ -24,7 +24,7 @@ const LIST_MAX: usize = 1_000;
 pub struct AlertsArgs {
     #[command(subcommand)]
     command: Option<AlertsCommand>,
-    /// The tenant's tag
+    /// Tenant tag
     #[arg(long, required = true)]
     tenant: Option<String>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub struct AlertsArgs {
 /// `review alerts …`
 #[derive(Subcommand, Debug)]
 enum AlertsCommand {
-    /// Close alerts that somebody has looked at
+    /// Close alerts that were handled
     Close(CloseArgs),
 }
 
@@ -43,9 +43,9 @@ enum AlertsCommand {
 #[command(after_help = "Example:
   corridor review alerts close --tenant demobank --by ayesha --why 'gas topped up on 2026-11-20' 7be3f0a2-…
 
-`corridor review alerts` shows the ids. What is found again is a new alert.")]
+`corridor review alerts` shows the ids. A recurrence opens a new alert.")]
 struct CloseArgs {
-    /// The alerts
+    /// Alert ids
     #[arg(value_name = "ID", required = true)]
     alerts: Vec<String>,
     #[command(flatten)]
@@ -75,13 +75,13 @@ async fn close(args: &CloseArgs, context: &Context) -> Result<(), Failure> {
     let mut alerts = opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
     alerts.retain(|(_, alert)| ids.contains(&alert.id()));
     if let Some(id) = ids.iter().find(|id| alerts.iter().all(|(_, alert)| alert.id() != **id)) {
-        return Err(Failure::Refused(format!("there is no open alert {id}; none was closed")));
+        return Err(Failure::Refused(format!("no open alert {id}; nothing was closed")));
     }
     let by = args.person.deed(&opened.by);
     for (_, alert) in &alerts {
         opened.store.close_alert(tenant.id, alert, &by).await.map_err(Failure::of_store)?;
     }
-    output::remark("closed; what is found again is a new alert");
+    output::remark("closed; a recurrence opens a new alert");
     show(&alerts, context.output)
 }
 
@@ -107,5 +107,5 @@ fn show(alerts: &[(Timestamp, Alert)], output: Output) -> Result<(), Failure> {
 }
 
 fn alert_id(text: &str) -> Result<Uuid, Failure> {
-    Uuid::parse_str(text).map_err(|_| Failure::Usage(format!("{text:?} is no id of an alert")))
+    Uuid::parse_str(text).map_err(|_| Failure::Usage(format!("{text:?} is not an alert id")))
 }

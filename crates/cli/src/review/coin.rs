@@ -1,5 +1,5 @@
-//! `corridor review coin …`: coins that move nothing, because their issuer paused them or gave their contract other code.
-//! Other code is for two people to accept; only the issuer ends a pause.
+//! `corridor review coin …`: tokens that are suspended because their issuer paused them or changed
+//! their contract code. Two users accept new code; only the issuer ends a pause.
 
 use clap::{Args, Subcommand};
 use domain::currency::StableCoin;
@@ -16,10 +16,10 @@ use super::super::tenants::{StoreArgs, coin};
 /// `review coin …`
 #[derive(Subcommand, Debug)]
 pub enum CoinCommand {
-    /// Show what the chain has said of the coins' contracts
+    /// Show the state of the token contracts
     #[command(after_help = "Example:\n  corridor review coin show")]
     Show(StoreArgs),
-    /// Let a coin move again after its issuer changed its contract's code
+    /// Resume a token after its issuer changed the contract code
     Accept(AcceptArgs),
 }
 
@@ -29,9 +29,9 @@ pub enum CoinCommand {
   corridor review coin accept --coin USDC --maker ayesha --checker omar \\
     --why 'release 2.3 of the issuer, code compared with its audited source'
 
-`corridor review coin show` says in which block the code was changed. Until it is accepted no tenant's money moves.")]
+`corridor review coin show` shows the block of the code change. Until it is accepted, the token moves for no tenant.")]
 pub struct AcceptArgs {
-    /// The coin
+    /// Token
     #[arg(long, value_name = "USDC|USDT", value_parser = coin)]
     coin: StableCoin,
     #[command(flatten)]
@@ -60,19 +60,19 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
     let seen = known(&states, args.coin);
     let code = args.coin.currency().code();
     if !seen.code_changed {
-        return Err(Failure::Refused(format!("{code}: no change of its code waits to be accepted")));
+        return Err(Failure::Refused(format!("{code}: no code change is pending")));
     }
-    output::remark(&format!("accepting the code that {code} has; last changed in block {}", seen.at_block));
-    // Refused where the issuer does something to it meanwhile: that is not what they looked at.
+    output::remark(&format!("accepting the current code of {code}; last changed in block {}", seen.at_block));
+    // Refused if the contract changes again before the decision is recorded.
     opened.store.accept_token_code(&seen, args.people.deed(&opened.by)).await.map_err(Failure::of_store)?;
     output::remark(match seen.paused {
-        true => "accepted; its issuer has paused it all the same",
-        false => "accepted; the running service moves it again within a minute",
+        true => "accepted; the token stays suspended because its issuer paused it",
+        false => "accepted; the running service resumes it within a minute",
     });
     show(&opened, &[TokenState { code_changed: false, ..seen }], context.output)
 }
 
-/// What is known of a coin; one that nothing was ever said about moves.
+/// The state of a token; one without any report is active.
 fn known(states: &[TokenState], coin: StableCoin) -> TokenState {
     let silent = TokenState { coin, paused: false, code_changed: false, at_block: 0 };
     states.iter().find(|state| state.coin == coin).copied().unwrap_or(silent)
@@ -89,14 +89,14 @@ fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Fa
                 let moves = match (state.paused, state.code_changed) {
                     (false, false) => "yes",
                     (true, false) => "no: paused",
-                    (false, true) => "no: other code",
-                    (true, true) => "no: paused, other code",
+                    (false, true) => "no: code changed",
+                    (true, true) => "no: paused, code changed",
                 };
                 let block = changed_in(state).map(|block| block.to_string());
                 let coin = state.coin.currency().code();
                 vec![coin.to_owned(), moves.to_owned(), block.unwrap_or_default(), contract(state).unwrap_or_default()]
             };
-            output::rows(&["coin", "moves", "last changed in block", "contract"], states.iter().map(row).collect())
+            output::rows(&["coin", "active", "last changed in block", "contract"], states.iter().map(row).collect())
         }
         Output::Json => states.iter().try_for_each(|state| {
             output::json(&json!({

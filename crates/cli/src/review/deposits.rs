@@ -1,5 +1,5 @@
-//! `corridor review deposits …`: incoming stablecoin transfers that wait for a person. Releasing more than the tenant's
-//! limit takes a second person, as in the console.
+//! `corridor review deposits …`: incoming stablecoin transfers held for review. Releasing more than
+//! the tenant's limit requires a second user, as in the console.
 
 use clap::{Args, Subcommand};
 use domain::coin_amount;
@@ -16,22 +16,22 @@ use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
 
-/// Most deposits that are listed.
+/// Maximum number of listed deposits.
 const LIST_MAX: u32 = 1_000;
 
 /// `review deposits …`
 #[derive(Subcommand, Debug)]
 pub enum DepositsCommand {
-    /// List deposits that wait for a person, the longest first
+    /// List deposits held for review, oldest first
     #[command(after_help = "Example:\n  corridor review deposits list --tenant demobank")]
     List(TenantArgs),
     /// Release a deposit to its wallet
     Approve(DecideArgs),
-    /// Refuse a deposit; it can be given back (`corridor review refund`)
+    /// Reject a deposit; it can be refunded (`corridor review refund`)
     Reject(DecideArgs),
-    /// Refuse a deposit and put it on legal hold
+    /// Reject a deposit and place it on legal hold
     Hold(DecideArgs),
-    /// Refuse a deposit and block its wallet
+    /// Reject a deposit and block its wallet
     Block(DecideArgs),
 }
 
@@ -41,14 +41,14 @@ pub enum DepositsCommand {
   corridor review deposits approve --tenant demobank --by ayesha --why 'passport seen, case 17' 0d7a1d0e-…
   corridor review deposits approve --tenant demobank --by ayesha --checker omar --why 'invoice seen' 0d7a1d0e-…
 
-A release of more than the tenant's `second_person_above` needs --checker.")]
+A release above the tenant's `second_person_above` requires --checker.")]
 pub struct DecideArgs {
-    /// The incoming transaction, as `corridor review deposits list` shows it
+    /// Incoming transaction id, as shown by `corridor review deposits list`
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
     person: OnePerson,
-    /// Who checked it: another person
+    /// User who checked it; must differ from --by
     #[arg(long, value_name = "NAME", value_parser = person)]
     checker: Option<String>,
     #[command(flatten)]
@@ -76,7 +76,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
 
 async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) -> Result<(), Failure> {
     if args.checker.as_deref().is_some_and(|checker| is_same(checker, &args.person.by)) {
-        return Err(Failure::Refused("--checker: must be another person than --by".to_owned()));
+        return Err(Failure::Refused("--checker: must be a different user than --by".to_owned()));
     }
     let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
@@ -85,7 +85,7 @@ async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) ->
     let limit = caller.policy.wallet.second_person_above;
     if verdict == ReviewVerdict::Approve && deposit.minor > limit && args.checker.is_none() {
         let limit = coin_amount::show(limit);
-        return Err(Failure::Refused(format!("--checker: a release of more than {limit} takes a second person")));
+        return Err(Failure::Refused(format!("--checker: required; releasing more than {limit} needs a second user")));
     }
     let deed = args.person.deed(&opened.by);
     let by = args.checker.as_ref().map_or_else(|| deed.clone(), |checker| deed.clone().together_with(checker));
@@ -95,10 +95,10 @@ async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) ->
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark(match verdict {
-        ReviewVerdict::Approve => "approved: the running service releases it",
-        ReviewVerdict::Reject => "rejected: it can be given back (`corridor review refund propose`)",
-        ReviewVerdict::LegalHold => "on legal hold: nothing of it moves",
-        ReviewVerdict::Block => "rejected, and its wallet is blocked",
+        ReviewVerdict::Approve => "approved; the running service releases it",
+        ReviewVerdict::Reject => "rejected; to refund it, run `corridor review refund propose`",
+        ReviewVerdict::LegalHold => "on legal hold; no funds move",
+        ReviewVerdict::Block => "rejected; its wallet is blocked",
     });
     show(std::slice::from_ref(&decided), context.output)
 }

@@ -1,5 +1,5 @@
-//! `corridor review discrepancies`: what rails said that cannot be right, or that is about nothing of ours. Nothing of it
-//! was booked; it stays in the list when its alert is closed.
+//! `corridor review discrepancies`: rail reports that are contradictory or match no payment. None
+//! was booked; closing an alert does not remove it from the list.
 
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
@@ -12,10 +12,10 @@ use super::super::output::{self, Output};
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 
-/// Most that are listed of either sort, the newest.
+/// Maximum number of listed discrepancies of each kind, newest first.
 const LIST_MAX: usize = 1_000;
 
-/// Lists them, the newest first.
+/// Lists the discrepancies, newest first.
 pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
@@ -27,7 +27,7 @@ pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
             found.extend(strays.iter().map(stray));
             found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
             let row = |(at, [sort, about, what]): (Timestamp, [String; 3])| vec![at.to_string(), sort, about, what];
-            output::rows(&["first said", "sort", "about", "what"], found.into_iter().map(row).collect())
+            output::rows(&["first reported", "kind", "subject", "report"], found.into_iter().map(row).collect())
         }
         Output::Json => {
             for (at, it) in &contradictions {

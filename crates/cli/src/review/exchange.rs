@@ -1,5 +1,5 @@
-//! `corridor review order …`: exchange orders that a rail left open, or whose rupees came back. Nothing is paid a
-//! second time here: an order is settled, or its coins go back to the wallet.
+//! `corridor review order …`: exchange orders that a rail left open or whose payout was returned.
+//! Nothing is paid a second time: an order settles, or its tokens go back to the wallet.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::coin_amount;
@@ -18,22 +18,22 @@ use super::super::tenants::TenantArgs;
 /// `review order …`
 #[derive(Subcommand, Debug)]
 pub enum OrderCommand {
-    /// Say what became of a pay-out that nobody knows about
+    /// Record the outcome of an unknown payout
     Resolve(ResolveArgs),
-    /// Give the coins back of a settled order whose pay-out came back
+    /// Return the tokens of a settled order whose payout was returned
     Recredit(RecreditArgs),
 }
 
-/// What became of a pay-out.
+/// The outcome of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Became {
     /// The bank has it and will report
     Processing,
     /// Paid
     Settled,
-    /// Never paid: the coins go back to the wallet
+    /// Never paid; the tokens go back to the wallet
     Failed,
-    /// Paid, and came back: the coins go back to the wallet
+    /// Paid and returned; the tokens go back to the wallet
     Returned,
 }
 
@@ -43,12 +43,12 @@ enum Became {
   corridor review order resolve --tenant demobank --to settled --maker ayesha --checker omar \\
     --why 'bank statement of 2026-11-20, line 14' c2a7d9e4-…
 
-`corridor review alerts` names the orders: kind payout.")]
+`corridor review alerts` lists the orders under kind payout.")]
 pub struct ResolveArgs {
-    /// The order
+    /// Order id
     #[arg(value_name = "ID")]
     order: String,
-    /// What became of its pay-out
+    /// Outcome of its payout
     #[arg(long, value_enum)]
     to: Became,
     #[command(flatten)]
@@ -63,9 +63,9 @@ pub struct ResolveArgs {
   corridor review order recredit --tenant demobank --by ayesha --why 'account closed, returned on 2026-11-20' \\
     c2a7d9e4-…
 
-`corridor review alerts` names the orders: kind payout.")]
+`corridor review alerts` lists the orders under kind payout.")]
 pub struct RecreditArgs {
-    /// The order
+    /// Order id
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
@@ -112,7 +112,7 @@ async fn recredit(args: &RecreditArgs, context: &Context) -> Result<(), Failure>
     let given = wallets.service.recredit_order(&caller, id, args.person.deed(&opened.by)).await;
     let given = given.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark("the running service gives the coins back; the order stays settled");
+    output::remark("the running service returns the tokens; the order stays settled");
     show(&given, context.output)
 }
 
@@ -143,5 +143,5 @@ fn show(order: &ExchangeOrder, output: Output) -> Result<(), Failure> {
 }
 
 fn order_id(text: &str) -> Result<ExchangeId, Failure> {
-    ExchangeId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no id of an order")))
+    ExchangeId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not an order id")))
 }

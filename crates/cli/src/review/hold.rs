@@ -1,5 +1,5 @@
-//! `corridor review hold …`: legal holds that were a mistake, or that an authority has lifted. Two people lift one; the
-//! running service tells the chain.
+//! `corridor review hold …`: legal holds that were placed in error or that an authority lifted.
+//! Lifting one requires two users; the running service lifts it on chain.
 
 use clap::{Args, Subcommand};
 use domain::coin_amount;
@@ -28,12 +28,12 @@ pub enum HoldCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor review hold lift --tenant demobank --maker ayesha --checker omar \\
-    --why 'another person of that name: passport seen, case 17' 0d7a1d0e-…
+    --why 'a different person of that name: passport seen, case 17' 0d7a1d0e-…
 
-The deposit stays refused, as the bank was told, and can be given back (`corridor review refund propose`). If nothing else in
-its escrow is on hold, the running service tells the chain, and what waits in there is screened again when that has taken effect.")]
+The deposit stays rejected, as reported to the bank, and can be refunded (`corridor review refund propose`). If nothing else
+in its escrow is on hold, the running service lifts the hold on chain, then screens waiting deposits of the escrow again.")]
 pub struct LiftArgs {
-    /// The incoming transaction, as `corridor tx list` shows it
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub struct LiftArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor review hold show --tenant demobank 0d7a1d0e-…")]
 pub struct ShowArgs {
-    /// The incoming transaction
+    /// Incoming transaction id
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -81,7 +81,7 @@ async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
     let lifted = wallets.service.lift_hold(&caller, id, seen, by, None).await;
     let lifted = lifted.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark("lifted: it stays refused, and can be given back");
+    output::remark("lifted; the deposit stays rejected and can be refunded");
     show(&opened, &lifted, context.output).await
 }
 
@@ -113,7 +113,7 @@ async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), 
     }
 }
 
-/// Whether anything leaves an escrow.
+/// The state of an escrow's outgoing transfers.
 const fn escrow(hold: &EscrowHold) -> &'static str {
     match (hold.held_at.is_some(), hold.lift.is_some()) {
         (true, true) => "being_lifted",

@@ -1,5 +1,5 @@
-//! `corridor review refund …`: giving a refused deposit back. One person proposes where to, another one approves; the
-//! running service carries out what they decided, each half with a key of its own.
+//! `corridor review refund …`: refunds a rejected deposit. One user proposes the address, another
+//! approves; the running service executes both halves, each with its own key.
 
 use clap::{Args, Subcommand};
 use domain::chain::Address;
@@ -19,13 +19,13 @@ use super::super::tenants::TenantArgs;
 /// `review refund …`
 #[derive(Subcommand, Debug)]
 pub enum RefundCommand {
-    /// Propose to give a deposit back that was rejected or failed
+    /// Propose a refund of a rejected or failed deposit
     Propose(ProposeArgs),
-    /// Approve a refund that somebody else has proposed
+    /// Approve a refund that another user proposed
     Approve(ApproveArgs),
-    /// Take a proposal back that nobody has approved yet
+    /// Withdraw a proposal that is not approved yet
     Withdraw(WithdrawArgs),
-    /// Show how far a refund is
+    /// Show the status of a refund
     Show(ShowArgs),
 }
 
@@ -36,17 +36,17 @@ pub enum RefundCommand {
   corridor review refund propose --tenant demobank --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by ayesha \\
     --why 'asked for by e-mail of 2026-11-20' 0d7a1d0e-…
 
-Exchanges pay from addresses that many people share: give back to the address that the sender names, on the page behind his
-payment link (`corridor review refund show`) or otherwise. It is screened, and again when somebody else approves it.")]
+Exchanges send from addresses that many customers share, so refund to the address that the sender enters on the payment page
+(`corridor review refund show`) or confirms otherwise. It is screened, and screened again at the approval.")]
 pub struct ProposeArgs {
-    /// The incoming transaction, as `corridor tx list` shows it
+    /// Incoming transaction id, as shown by `corridor tx list`
     #[arg(value_name = "ID")]
     transaction: String,
-    /// Where to, as its sender has named it
+    /// Refund address, as stated by the sender
     #[arg(long, value_name = "ADDRESS", value_parser = address, required_unless_present = "to_senders_address")]
     to: Option<Address>,
-    /// To the address that its sender has named on the page behind the payment link; refused where not everybody who may
-    /// have paid has named one
+    /// Refund to the address that the sender entered on the payment page; refused unless every
+    /// possible sender has entered one
     #[arg(long, conflicts_with = "to")]
     to_senders_address: bool,
     #[command(flatten)]
@@ -61,16 +61,16 @@ pub struct ProposeArgs {
   corridor review refund approve --tenant demobank --to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --by omar \\
     --why 'the sender confirmed the address' 0d7a1d0e-…
 
-Approved by somebody else than who proposed it, for the address that he has seen (`corridor review refund show`): if another one
-is proposed by then, nothing is approved. The proposal has to be on the chain first, which takes some blocks.")]
+A user other than the proposer approves the refund for the address that they reviewed (`corridor review refund show`). The
+approval is refused if the proposal now names another address, or is not on chain yet, which takes some blocks.")]
 pub struct ApproveArgs {
-    /// The incoming transaction
+    /// Incoming transaction id
     #[arg(value_name = "ID")]
     transaction: String,
-    /// The address that the refund goes to, as it was looked at
+    /// Refund address, as reviewed
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     to: Address,
-    /// The amount, as it was looked at
+    /// Amount, as reviewed
     #[arg(long, value_name = "AMOUNT", value_parser = amount)]
     amount: Option<i64>,
     #[command(flatten)]
@@ -84,9 +84,9 @@ pub struct ApproveArgs {
 #[command(after_help = "Example:
   corridor review refund withdraw --tenant demobank --by ayesha --why 'the sender named another address' 0d7a1d0e-…
 
-The money stays where it is, and giving it back can be proposed again. A proposal that is on the chain is called off there.")]
+The funds stay in place, and a refund can be proposed again. A proposal that is on chain is cancelled there.")]
 pub struct WithdrawArgs {
-    /// The incoming transaction
+    /// Incoming transaction id
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub struct WithdrawArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor review refund show --tenant demobank 0d7a1d0e-…")]
 pub struct ShowArgs {
-    /// The incoming transaction
+    /// Incoming transaction id
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
@@ -133,7 +133,7 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let proposed = wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark("proposed; somebody else approves it: `corridor review refund approve`");
+    output::remark("proposed; another user approves it with `corridor review refund approve`");
     show(&proposed, &wanted, context.output)
 }
 
@@ -141,12 +141,12 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
-    // The engine compares the names as they are written.
+    // The engine compares names exactly as written.
     let mut by = args.person.deed(&opened.by);
     if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
         by = by.together_with(&refund.proposed_by);
         if is_same(&refund.proposed_by, &args.person.by) {
-            let message = format!("--by: must be somebody else than {}, who proposed it", refund.proposed_by);
+            let message = format!("--by: must be a different user than {}, who proposed it", refund.proposed_by);
             return Err(Failure::Refused(message));
         }
     }
@@ -155,7 +155,7 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     let approved = wallets.service.approve_refund(&caller, id, seen, by).await;
     let approved = approved.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark("approved; the running service pays it back");
+    output::remark("approved; the running service refunds it");
     show(&approved, &wanted(&opened, &approved).await?, context.output)
 }
 
@@ -167,19 +167,19 @@ async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure>
     let withdrawn = wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
     let withdrawn = withdrawn.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark("withdrawn: nothing is given back");
+    output::remark("withdrawn; nothing is refunded");
     show(&withdrawn, &wanted(&opened, &withdrawn).await?, context.output)
 }
 
 pub(super) async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
     let deposit = opened.store.deposit(tenant, id).await.map_err(Failure::of_store)?;
-    deposit.ok_or_else(|| Failure::Refused(format!("there is no incoming transaction {id}")))
+    deposit.ok_or_else(|| Failure::Refused(format!("no incoming transaction {id}")))
 }
 
-/// Where the deposit's senders want it back.
+/// The refund addresses that the deposit's senders entered.
 struct Wanted {
     named: Named,
-    /// Whether somebody who may have paid it has named nothing.
+    /// Whether a possible sender has entered no address.
     somebody_silent: bool,
 }
 
@@ -193,32 +193,32 @@ async fn wanted(opened: &Opened, deposit: &Deposit) -> Result<Wanted, Failure> {
 }
 
 impl Wanted {
-    /// The one address that is named, by all who may have paid.
+    /// The single address entered by all possible senders.
     fn only(&self) -> Result<Address, Failure> {
         let refused = |why: String| Err(Failure::Refused(why));
         match (&self.named, self.named.address()) {
             (_, Some(to)) if self.somebody_silent => refused(format!(
-                "others had opened the link and said who they are before it came, and have not answered: {to} may not be \
-                 the address of whoever paid: find out, and use --to"
+                "other possible senders identified themselves before the deposit arrived and have entered no address: {to} may \
+                 not belong to the payer; confirm it and use --to"
             )),
             (_, Some(to)) => Ok(to),
             (Named::Several(answers), None) => {
                 let addresses = answers.iter().map(|answer| answer.to.to_string()).collect::<Vec<_>>().join(", ");
-                refused(format!("senders have named different addresses ({addresses}): ask them, and use --to"))
+                refused(format!("senders entered different addresses ({addresses}); confirm with them and use --to"))
             }
-            (_, None) => refused("its sender has named no address on the payment page: use --to".to_owned()),
+            (_, None) => refused("the sender entered no address on the payment page; use --to".to_owned()),
         }
     }
 }
 
-/// An answer in words.
+/// An answer as text.
 fn told(answer: &RefundTo) -> String {
     let (to, at, version) = (answer.to, answer.at, &answer.screened.list_version);
     let found = answer.screened.verdict().name();
     format!("{to} (given at {at}, screened against list version {version}: {found})")
 }
 
-/// The same for programs.
+/// An answer as JSON.
 fn asked(answer: &RefundTo) -> serde_json::Value {
     json!({
         "to": answer.to.to_string(),
@@ -232,7 +232,7 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
     let named = &wanted.named;
     if wanted.somebody_silent && *named != Named::Nothing {
         output::remark(
-            "others had opened the link before it came and have not answered: whose money it is has to be found out",
+            "other possible senders opened the link before the deposit arrived and have not answered; confirm who paid",
         );
     }
     let refund = deposit.refund.as_ref();
@@ -246,12 +246,12 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
                 ("transaction", deposit.id.to_string()),
                 ("state", deposit.state.name().to_owned()),
                 ("amount", format!("{amount} {coin}")),
-                ("the sender asks for", named.answers().iter().map(told).collect::<Vec<_>>().join("; ")),
-                ("goes back to", refund.map_or_else(String::new, |refund| refund.to.to_string())),
+                ("sender's address", named.answers().iter().map(told).collect::<Vec<_>>().join("; ")),
+                ("refund address", refund.map_or_else(String::new, |refund| refund.to.to_string())),
                 ("proposed by", refund.map_or_else(String::new, |refund| refund.proposed_by.clone())),
-                ("on the chain", if is_on_chain { "yes".to_owned() } else { String::new() }),
+                ("on chain", if is_on_chain { "yes".to_owned() } else { String::new() }),
                 ("approved by", approved_by.unwrap_or_default()),
-                ("paid back by", tx.unwrap_or_default()),
+                ("refund transaction", tx.unwrap_or_default()),
             ])
         }
         Output::Json => {
@@ -280,18 +280,18 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
 }
 
 pub(super) fn transaction_id(text: &str) -> Result<DepositId, Failure> {
-    DepositId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is no id of a transaction")))
+    DepositId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a transaction id")))
 }
 
-/// Reads an address. Money is sent there: a checksum (EIP-55) that it carries has to be right.
+/// Parses an address. Funds are sent to it, so a checksum (EIP-55) that it carries must be valid.
 fn address(text: &str) -> Result<Address, String> {
     Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
-    Address::parse_checked(text).ok_or_else(|| "its checksum is wrong: is a digit mistyped?".to_owned())
+    Address::parse_checked(text).ok_or_else(|| "invalid checksum; check for a mistyped digit".to_owned())
 }
 
-/// Reads an amount of coins as minor units.
+/// Parses an amount of tokens as minor units.
 fn amount(text: &str) -> Result<i64, String> {
-    coin_amount::parse(text).ok_or_else(|| "must be an amount with at most six decimals, as 25.01".to_owned())
+    coin_amount::parse(text).ok_or_else(|| "must be an amount with at most six decimals, for example 25.01".to_owned())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `corridor trigger`: makes an event or a state happen in a sandbox or a test environment, through the APIs as a bank
-//! would, with made-up customers.
+//! `corridor trigger`: triggers an event or a state in a sandbox or test environment, through the
+//! APIs as a bank would, with fictitious customers.
 
 mod payments;
 mod scenarios;
@@ -25,18 +25,17 @@ use super::output::{self, Output};
 #[command(after_help = "Examples:
   corridor trigger --list
   corridor trigger payment.reversed
-  corridor trigger transfer.complete     (beside it: corridor listen --forward-to http://127.0.0.1:9000)
+  corridor trigger transfer.complete     (in another terminal: corridor listen --forward-to http://127.0.0.1:9000)
 
-What is made is real to the service: made-up wallets and payments stay. Some scenarios move the sandbox's clock, and it stays
-moved.")]
+The service keeps the wallets and payments that a scenario creates. Some scenarios advance the sandbox's clock for good.")]
 pub struct TriggerArgs {
-    /// What is to happen: a name of --list
+    /// Scenario, a name of --list
     #[arg(value_name = "SCENARIO", required_unless_present = "list", value_parser = scenario)]
     scenario: Option<Scenario>,
-    /// Show all scenarios
+    /// List all scenarios
     #[arg(long, conflicts_with = "scenario")]
     list: bool,
-    /// The funded wallet that exchanges take from [default: the sandbox's]
+    /// Funded wallet for exchanges [default: the sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet_id: Option<String>,
     #[command(flatten)]
@@ -46,10 +45,10 @@ pub struct TriggerArgs {
 }
 
 fn scenario(name: &str) -> Result<Scenario, String> {
-    Scenario::find(name).ok_or_else(|| "no such scenario: --list shows all".to_owned())
+    Scenario::find(name).ok_or_else(|| "unknown scenario; run with --list to see all".to_owned())
 }
 
-/// Triggers, or lists.
+/// Triggers a scenario, or lists them.
 pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
     let Some(scenario) = args.scenario else { return list(context.output) };
     let data_dir = context.data_dir()?;
@@ -58,14 +57,16 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
         Service::Wallets => args.wallet.client(&data_dir)?,
     };
     if !client.credentials().is_test() {
-        return Err(Failure::Usage("trigger is for test keys only: it makes up customers and payments".to_owned()));
+        return Err(Failure::Usage(
+            "trigger works with test keys only: it creates fictitious customers and payments".to_owned(),
+        ));
     }
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
     let stage = Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
     api::wait_for(stage.play(scenario))
 }
 
-/// The scenarios, for the console of a sandbox.
+/// The scenarios, for the sandbox console.
 #[derive(Clone, Copy, Debug)]
 pub struct Triggers;
 
@@ -117,31 +118,31 @@ fn list(output: Output) -> Result<(), Failure> {
     }
 }
 
-/// The wallet that a sandbox is born with.
+/// The demo wallet of a sandbox.
 fn funded_wallet(data_dir: &DataDir) -> Option<String> {
     let sandbox = data_dir.sandbox().ok().flatten()?;
     sandbox.others.get("wallet_id")?.as_str().map(str::to_owned)
 }
 
-/// Where a scenario is played.
+/// The environment of a scenario.
 struct Stage {
     client: Client,
-    /// A wallet with coins.
+    /// A wallet with tokens.
     funded: Option<String>,
     scenario: &'static str,
     told: Told,
 }
 
-/// Where it is told what was made.
+/// Where created objects are reported.
 enum Told {
-    /// To whoever runs the command.
+    /// Printed on stdout.
     Printed(Output),
-    /// To whoever asks afterwards.
+    /// Collected for the caller.
     Kept(Mutex<Vec<(String, String)>>),
 }
 
 impl Stage {
-    /// Plays a scenario.
+    /// Runs a scenario.
     async fn play(&self, scenario: Scenario) -> Result<(), Failure> {
         match scenario.service() {
             Service::Payments => payments::play(self, scenario.way).await,
@@ -149,19 +150,19 @@ impl Stage {
         }
     }
 
-    /// POSTs a document and answers the answer's.
+    /// POSTs a document and returns the answer's document.
     async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let answer = self.client.post(path, &body.to_string()).await?;
         super::document::read(&answer.body)
     }
 
-    /// Moves the business clock ahead.
+    /// Advances the business clock.
     async fn advance(&self, seconds: u32) -> Result<(), Failure> {
         self.post(&format!("/sandbox/clock?seconds={seconds}"), &json!({})).await?;
         self.told("clock", &format!("{seconds} s ahead"))
     }
 
-    /// Says what was made.
+    /// Reports a created object.
     fn told(&self, what: &str, id: &str) -> Result<(), Failure> {
         match &self.told {
             Told::Printed(Output::Table) => output::line(&format!("{what} {id}")),
@@ -175,9 +176,9 @@ impl Stage {
     }
 }
 
-/// A text of an answer.
+/// A text member of an answer.
 fn text<'a>(answer: &'a Value, name: &str) -> Result<&'a str, Failure> {
-    let missing = || Failure::Unavailable(format!("an answer of an unknown shape: {name} is missing"));
+    let missing = || Failure::Unavailable(format!("unexpected answer: {name} is missing"));
     answer.get(name).and_then(Value::as_str).ok_or_else(missing)
 }
 
@@ -195,7 +196,7 @@ mod tests {
     const QUOTE: &str = r#"{"id":"q-1","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
         "rate":75.8241,"expires":"t","wallet_rate":278.75}"#;
 
-    /// What a scenario asks of a service: paths and bodies.
+    /// The requests of a scenario: paths and bodies.
     async fn asked(name: &str) -> Vec<(String, Value)> {
         let scenario = Scenario::find(name).expect("a scenario");
         let wallet: &[(u16, &str)] = &[(200, r#"{"wallet_id":"w-1"}"#)];

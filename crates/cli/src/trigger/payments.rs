@@ -9,12 +9,12 @@ use super::scenarios::Way;
 use super::{Stage, text};
 use client::{LastQuote, Quote};
 
-/// Longer than a quote is valid.
+/// Longer than the validity of a quote, in seconds.
 const QUOTE_OVER_S: u32 = 1_801;
-/// Near to a name on the shipped sample list: near enough to ask, not to refuse.
+/// A near match of the shipped sample list: enough for a review, not for a rejection.
 const NEARLY_LISTED: &str = "Zorb Quib";
 
-/// Plays a scenario.
+/// Runs a scenario.
 pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
     match way {
         Way::Quote => quote(stage).await.map(drop),
@@ -24,7 +24,7 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
         }
         Way::Payment { ending } => pay(stage, OrderArgs::ending(ending)).await,
         Way::PaymentHeld => pay(stage, OrderArgs::to(NEARLY_LISTED)).await,
-        other => Err(Failure::Usage(format!("{other:?} is no scenario of payments"))),
+        other => Err(Failure::Usage(format!("{other:?} is not a payment scenario"))),
     }
 }
 

@@ -1,6 +1,6 @@
-//! What `trigger` can make happen, and which event or state each scenario ends in. How is said elsewhere.
+//! The scenarios of `trigger`, and the event or state that each one ends in.
 
-/// Which service's log tells of it.
+/// The service whose log has the scenario's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// Payment Service v2.
@@ -9,34 +9,35 @@ pub enum Service {
     Wallets,
 }
 
-/// How a scenario is brought about.
+/// How a scenario is produced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A quote, and nothing more.
+    /// A quote that is not used.
     Quote,
-    /// A quote that nobody uses until its time is over.
+    /// A quote that expires unused.
     QuoteExpires,
     /// A payment to an account with this ending.
     Payment {
         /// The last four digits of the beneficiary's account.
         ending: &'static str,
     },
-    /// A payment that screening holds for a person.
+    /// A payment held by screening for review.
     PaymentHeld,
-    /// A payment request for this amount of USDC, which the simulated sender pays as its cents say.
+    /// A payment request for this amount of USDC, paid by the simulated sender; the cents select
+    /// the outcome.
     Deposit {
-        /// The amount asked for.
+        /// The requested amount.
         amount: &'static str,
     },
-    /// The same, paid when the clock has moved on until it expired.
+    /// The same, paid after the clock passed its expiry.
     DepositLate,
-    /// A payment request that nobody pays until it has expired.
+    /// A payment request that expires unpaid.
     RequestExpires,
     /// A payment request that is cancelled at once.
     RequestCancelled,
-    /// A payment for a wallet that was blocked meanwhile.
+    /// A payment to a wallet that was blocked after the request.
     DepositHeld,
-    /// A payment for a wallet that is blacklisted when it arrives.
+    /// A payment to a wallet that is blacklisted when it arrives.
     DepositBlacklisted,
     /// A wallet.
     Wallet,
@@ -44,7 +45,7 @@ pub enum Way {
     WalletBlocked,
     /// A wallet that is blocked and unblocked.
     WalletUnblocked,
-    /// A wallet that is blocked for an hour, and an hour later.
+    /// A wallet that is blocked for an hour, and the end of that hour.
     WalletUnblocksItself,
     /// A wallet that is blacklisted.
     WalletBlacklisted,
@@ -62,24 +63,24 @@ pub enum Way {
 pub struct Scenario {
     /// Its name: that of the event or state that it is for.
     pub name: &'static str,
-    /// What happens.
+    /// What the user sees happen.
     pub what: &'static str,
-    /// How.
+    /// How it is produced.
     pub way: Way,
 }
 
 impl Scenario {
-    /// The scenario of that name.
+    /// The scenario with this name.
     pub fn find(name: &str) -> Option<Scenario> {
         SCENARIOS.into_iter().find(|scenario| scenario.name == name)
     }
 
-    /// Whether it moves the clock, which is everybody's.
+    /// Whether it moves the sandbox's clock, which all users share.
     pub const fn moves_clock(&self) -> bool {
         matches!(self.way, Way::QuoteExpires | Way::RequestExpires | Way::DepositLate | Way::WalletUnblocksItself)
     }
 
-    /// Where its events are told.
+    /// The service whose log has its events.
     pub const fn service(&self) -> Service {
         match self.way {
             Way::Quote | Way::QuoteExpires | Way::Payment { .. } | Way::PaymentHeld => Service::Payments,
@@ -92,47 +93,47 @@ const fn scenario(name: &'static str, way: Way, what: &'static str) -> Scenario 
     Scenario { name, what, way }
 }
 
-/// Every scenario: each event and each state of both services, and each special end of the sandbox.
+/// Every scenario: each event and state of both services, and each special outcome of the sandbox.
 pub const SCENARIOS: [Scenario; 40] = [
-    scenario("quote.created", Way::Quote, "a quote"),
-    scenario("quote.used", Way::Payment { ending: "1234" }, "a quote that is paid"),
-    scenario("quote.expired", Way::QuoteExpires, "a quote whose time is over (moves the clock)"),
-    scenario("payment.queued", Way::Payment { ending: "0005" }, "a payment that is accepted"),
-    scenario("payment.processing", Way::Payment { ending: "0005" }, "a payment that stays processing"),
-    scenario("payment.succeeded", Way::Payment { ending: "1234" }, "a payment that succeeds"),
-    scenario("payment.failed", Way::Payment { ending: "0001" }, "a payment that fails"),
-    scenario("payment.rejected", Way::Payment { ending: "0002" }, "a payment that the rail refuses"),
-    scenario("payment.reversed", Way::Payment { ending: "0003" }, "a payment that comes back"),
-    scenario("payment.unknown", Way::Payment { ending: "0004" }, "a payment of which nobody knows what became of it"),
-    scenario("payment.updated", Way::PaymentHeld, "a payment that waits for a person"),
-    scenario("payment.timed_out", Way::Payment { ending: "0006" }, "a rail that pays and does not answer"),
-    scenario("payment.reported_twice", Way::Payment { ending: "0007" }, "a rail that reports everything twice"),
-    scenario("payment.contradicted", Way::Payment { ending: "0008" }, "a rail that contradicts itself"),
-    scenario("payment.received", Way::Deposit { amount: "25.00" }, "money arrives for a payment request"),
-    scenario("risk_check.complete", Way::Deposit { amount: "25.00" }, "money is checked and approved"),
-    scenario("transfer.complete", Way::Deposit { amount: "25.00" }, "money reaches the recipient's wallet"),
-    scenario("risk_check.rejected", Way::Deposit { amount: "25.01" }, "money is rejected and stays in escrow"),
-    scenario("risk_check.manual_review", Way::Deposit { amount: "25.02" }, "money waits for a person"),
-    scenario("risk_check.blocked", Way::Deposit { amount: "25.03" }, "money has its wallet blocked"),
+    scenario("quote.created", Way::Quote, "a quote is created"),
+    scenario("quote.used", Way::Payment { ending: "1234" }, "a quote is used"),
+    scenario("quote.expired", Way::QuoteExpires, "a quote expires (moves the clock)"),
+    scenario("payment.queued", Way::Payment { ending: "0005" }, "a payment is accepted"),
+    scenario("payment.processing", Way::Payment { ending: "0005" }, "a payment stays processing"),
+    scenario("payment.succeeded", Way::Payment { ending: "1234" }, "a payment succeeds"),
+    scenario("payment.failed", Way::Payment { ending: "0001" }, "a payment fails"),
+    scenario("payment.rejected", Way::Payment { ending: "0002" }, "the rail rejects a payment"),
+    scenario("payment.reversed", Way::Payment { ending: "0003" }, "a payment is returned"),
+    scenario("payment.unknown", Way::Payment { ending: "0004" }, "a payment's outcome is unknown"),
+    scenario("payment.updated", Way::PaymentHeld, "a payment is held for review"),
+    scenario("payment.timed_out", Way::Payment { ending: "0006" }, "the rail pays but does not answer"),
+    scenario("payment.reported_twice", Way::Payment { ending: "0007" }, "the rail reports everything twice"),
+    scenario("payment.contradicted", Way::Payment { ending: "0008" }, "the rail contradicts itself"),
+    scenario("payment.received", Way::Deposit { amount: "25.00" }, "a deposit arrives for a payment request"),
+    scenario("risk_check.complete", Way::Deposit { amount: "25.00" }, "a deposit is screened and approved"),
+    scenario("transfer.complete", Way::Deposit { amount: "25.00" }, "a deposit reaches the recipient's wallet"),
+    scenario("risk_check.rejected", Way::Deposit { amount: "25.01" }, "a deposit is rejected and stays in escrow"),
+    scenario("risk_check.manual_review", Way::Deposit { amount: "25.02" }, "a deposit is held for review"),
+    scenario("risk_check.blocked", Way::Deposit { amount: "25.03" }, "a deposit causes its wallet to be blocked"),
     scenario("transaction.failed", Way::Deposit { amount: "25.04" }, "the release fails on the chain"),
-    scenario("transaction.blacklisted", Way::DepositBlacklisted, "money comes for a blacklisted wallet"),
-    scenario("transaction.held", Way::DepositHeld, "money comes for a blocked wallet"),
+    scenario("transaction.blacklisted", Way::DepositBlacklisted, "a deposit arrives for a blacklisted wallet"),
+    scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet"),
     scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
-    scenario("request.overpaid", Way::Deposit { amount: "25.06" }, "the sender pays double"),
+    scenario("request.overpaid", Way::Deposit { amount: "25.06" }, "the sender pays twice the amount"),
     scenario("payment_request.expired", Way::RequestExpires, "a payment request expires (moves the clock)"),
-    scenario("request.expired", Way::RequestExpires, "the same by its older name (moves the clock)"),
+    scenario("request.expired", Way::RequestExpires, "the same, under its former name (moves the clock)"),
     scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
-    scenario("request.reorganised", Way::Deposit { amount: "25.08" }, "the payment's block is replaced by another"),
+    scenario("request.reorganised", Way::Deposit { amount: "25.08" }, "the payment's block is reorganised"),
     scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),
     scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled"),
-    scenario("exchange.complete", Way::Order { amount: "1.00" }, "USDC are exchanged and paid out"),
-    scenario("order.failed", Way::Order { amount: "1.01" }, "an exchange fails and the tokens come back"),
-    scenario("order.timed_out", Way::Order { amount: "1.02" }, "an exchange is cancelled by its time-out"),
+    scenario("exchange.complete", Way::Order { amount: "1.00" }, "USDC is exchanged and paid out"),
+    scenario("order.failed", Way::Order { amount: "1.01" }, "an exchange fails and the tokens are returned"),
+    scenario("order.timed_out", Way::Order { amount: "1.02" }, "an exchange times out and is cancelled"),
     scenario("order.cancelled", Way::OrderCancelled, "an exchange is cancelled"),
-    scenario("wallet.provisioned", Way::Wallet, "a wallet is made"),
+    scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned"),
     scenario("wallet.blocked", Way::WalletBlocked, "a wallet is blocked"),
     scenario("wallet.unblocked", Way::WalletUnblocked, "a wallet is blocked and unblocked"),
-    scenario("wallet.unblocked_by_time", Way::WalletUnblocksItself, "a block runs out (moves the clock)"),
+    scenario("wallet.unblocked_by_time", Way::WalletUnblocksItself, "a block expires (moves the clock)"),
     scenario("wallet.blacklisted", Way::WalletBlacklisted, "a wallet is blacklisted"),
 ];
 
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_moves_the_clock_says_so() {
+    fn scenarios_that_move_the_clock_state_it() {
         for scenario in SCENARIOS {
             assert_eq!(scenario.moves_clock(), scenario.what.ends_with("(moves the clock)"), "{}", scenario.name);
         }

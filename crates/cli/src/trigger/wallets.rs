@@ -1,4 +1,5 @@
-//! Scenarios of the wallet service. The simulated sender pays test payment links by itself, as their cents say.
+//! Scenarios of the wallet service. The simulated sender pays test links by itself; the cents
+//! select the outcome.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -7,18 +8,18 @@ use super::super::failure::Failure;
 use super::scenarios::Way;
 use super::{Stage, text};
 
-/// A made-up account of the documentation's bank.
+/// A fictitious account of the documentation's bank.
 const IBAN: &str = "PK36SCBL0000001123456702";
-/// An amount that is simply approved.
+/// An amount that is approved.
 const USUAL: &str = "25.00";
 /// An amount that the sender pays after expiry.
 const LATE: &str = "25.07";
-/// An amount of an order whose coins the sandbox does not move.
+/// An amount whose tokens the sandbox does not move for an order.
 const NOT_BEGUN: &str = "1.02";
-/// Longer than a payment request of one hour is open, or a block of one hour lasts.
+/// Longer than one hour, the validity of the request and of the block, in seconds.
 const AN_HOUR_OVER_S: u32 = 3_660;
 
-/// Plays a scenario.
+/// Runs a scenario.
 pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
     match way {
         Way::Deposit { amount } => {
@@ -46,13 +47,13 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
             let wallet = wallet(stage).await?;
             let (_, escrow) = request(stage, &wallet, USUAL).await?;
             blacklist(stage, &wallet).await?;
-            // The request is cancelled with that: the money comes straight to its address.
+            // Blacklisting cancels the request, so the payment goes straight to its address.
             stage.post(&format!("/sandbox/faucet?address={escrow}&amount={USUAL}&currency=USDC"), &json!({})).await?;
             stage.told("paid", &escrow)
         }
         Way::Order { amount } => order(stage, amount).await.map(drop),
         Way::OrderCancelled => {
-            // The sandbox leaves the coins of such an order alone: there is time to cancel it.
+            // The sandbox leaves the tokens of this order untouched, so there is time to cancel it.
             let order = order(stage, NOT_BEGUN).await?;
             stage.post(&format!("/v1/sdk/orders/{order}/cancel"), &json!({})).await?;
             stage.told("cancelled", &order)
@@ -61,7 +62,7 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
     }
 }
 
-/// What a bank does to wallets.
+/// The bank's actions on wallets.
 async fn control(stage: &Stage, way: Way) -> Result<(), Failure> {
     let wallet = wallet(stage).await?;
     match way {
@@ -78,11 +79,11 @@ async fn control(stage: &Stage, way: Way) -> Result<(), Failure> {
             stage.advance(AN_HOUR_OVER_S).await
         }
         Way::WalletBlacklisted => blacklist(stage, &wallet).await,
-        other => Err(Failure::Usage(format!("{other:?} is no scenario of wallets"))),
+        other => Err(Failure::Usage(format!("{other:?} is not a wallet scenario"))),
     }
 }
 
-/// A made-up customer's wallet.
+/// Provisions a wallet for a fictitious customer.
 async fn wallet(stage: &Stage) -> Result<String, Failure> {
     let customer = format!("trigger-{}", Uuid::new_v4().simple());
     let body = json!({
@@ -107,7 +108,7 @@ async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<(String, S
     Ok((request, text(&answer, "escrow_address")?.to_owned()))
 }
 
-/// A payment request that the simulated sender does not pay before its expiry, which has come.
+/// An expired payment request that the simulated sender does not pay before its expiry.
 async fn expired(stage: &Stage) -> Result<String, Failure> {
     let wallet = wallet(stage).await?;
     let (request, _) = request(stage, &wallet, LATE).await?;
@@ -115,7 +116,7 @@ async fn expired(stage: &Stage) -> Result<String, Failure> {
     Ok(request)
 }
 
-/// Has the simulated sender pay at once, whatever became of the request.
+/// Lets the simulated sender pay at once, whatever the request's state.
 async fn paid(stage: &Stage, request: &str) -> Result<(), Failure> {
     stage.post(&format!("/sandbox/payment-requests/{request}/pay"), &json!({})).await?;
     stage.told("paid", request)
@@ -140,7 +141,7 @@ async fn blacklist(stage: &Stage, wallet: &str) -> Result<(), Failure> {
 }
 
 async fn order(stage: &Stage, amount: &str) -> Result<String, Failure> {
-    let none = || Failure::Usage("--wallet-id is needed: a wallet with USDC (a running sandbox has one)".to_owned());
+    let none = || Failure::Usage("--wallet-id required: a wallet with USDC (a running sandbox has one)".to_owned());
     let wallet = stage.funded.as_deref().ok_or_else(none)?;
     let body = json!({
         "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": "USDC", "to_currency": "PKR",

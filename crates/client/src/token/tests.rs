@@ -1,4 +1,4 @@
-//! Tokens that are in order, and tables of tokens that are not.
+//! Valid tokens, and tables of invalid ones.
 
 use http_api::auth::Service;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn token(header: &Value, claims: &Value) -> String {
 }
 
 #[test]
-fn a_minted_token_is_in_order() {
+fn a_minted_token_is_valid() {
     let body = br#"{"amount":500}"#;
     let minted = mint(&credentials(), NOW, TOKEN_TTL_S, Some(body));
     let expected = Expected { body: Some(body.to_vec()), ..expected() };
@@ -57,7 +57,7 @@ fn the_hmac_of_a_body_is_that_of_rfc_4231() {
 }
 
 #[test]
-fn every_wrong_thing_is_named() {
+fn every_defect_is_named() {
     let header = json!({ "alg": "HS256", "typ": "JWT", "kid": "demo-test_pay-Q1T9" });
     let claims = json!({ "sub": "demo-test_pay-Q1T9", "iat": NOW, "exp": NOW + 60, "aud": URL, "iss": URL });
     assert_eq!(failures(&token(&header, &claims), &expected()), Vec::<&str>::new());
@@ -105,7 +105,7 @@ fn every_wrong_thing_is_named() {
 }
 
 #[test]
-fn malformed_tokens_are_told_apart() {
+fn malformed_tokens_are_distinguished() {
     for (wrong, name) in [
         ("", "form"),
         ("a.b", "form"),

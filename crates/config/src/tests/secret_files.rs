@@ -1,4 +1,5 @@
-//! The directory of secrets: what `LoadCredential=` and mounted secrets put there is read, and nothing else may lie there.
+//! The secrets directory: files from `LoadCredential=` and mounted secrets are read, and any other
+//! file is an error.
 
 use super::*;
 
@@ -16,7 +17,7 @@ fn load_with(dir: &tempfile::TempDir, env: &[(&str, &str)]) -> Result<Config, Co
 }
 
 #[test]
-fn every_file_is_the_secret_that_its_name_says() {
+fn every_file_is_the_secret_of_its_name() {
     let dir = directory(&[
         ("STORE__URL", "postgres://me:pw@db/corridor\n"),
         ("CORRIDOR_CHAIN__KEYS__PKCS11_PIN", "1234\r\n"),
@@ -35,7 +36,7 @@ fn every_file_is_the_secret_that_its_name_says() {
 }
 
 #[test]
-fn what_is_no_secret_or_is_given_twice_is_told() {
+fn unknown_and_duplicate_secrets_are_reported() {
     for name in ["HTTP__LISTEN", "STORE__URL~", "README", "RAILS__TOKEN"] {
         let message = load_with(&directory(&[(name, "x")]), &[]).expect_err(name).to_string();
         assert!(message.contains("CORRIDOR_SECRETS_DIR") && message.contains(name), "{message}");
@@ -46,7 +47,7 @@ fn what_is_no_secret_or_is_given_twice_is_told() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_told_and_none_is_none() {
+fn a_missing_directory_is_reported_and_an_empty_one_ignored() {
     let message = refused("", &[("CORRIDOR_SECRETS_DIR", "/nowhere/at/all")]);
     assert!(message.contains("/nowhere/at/all"), "{message}");
     assert!(load("", &[("CORRIDOR_SECRETS_DIR", "")], &[]).is_ok());

@@ -1,4 +1,5 @@
-//! The shipped configuration against the numbers of `decisions.md` and `corridors.md`, written out here once more.
+//! The shipped configuration against the numbers of `decisions.md` and `corridors.md`, written
+//! independently.
 
 use std::collections::BTreeSet;
 
@@ -58,9 +59,9 @@ fn only_egypts_ipn_limits_a_sender() {
     }
 }
 
-/// Days and months begin at midnight in Cairo, in summer an hour earlier.
+/// Days and months begin at midnight in Cairo, an hour earlier in summer.
 #[test]
-fn a_rails_day_is_that_of_its_country_or_of_its_own_time_zone() {
+fn a_rails_day_follows_its_country_or_its_own_time_zone() {
     let at = |text: &str| Timestamp(text.parse::<jiff::Timestamp>().expect(text).as_microsecond());
     for (zone, now, day, month) in [
         ("", "2026-11-23T12:00:00Z", "2026-11-22T22:00:00Z", "2026-10-31T22:00:00Z"),
@@ -81,7 +82,7 @@ fn a_rails_day_is_that_of_its_country_or_of_its_own_time_zone() {
 }
 
 #[test]
-fn limits_of_a_sender_are_set_and_taken_away_like_others() {
+fn sender_limits_are_set_and_removed_like_others() {
     let set = |pairs: &[(&str, &str)]| load("", &[], pairs);
     let raast = |pairs: &[(&str, &str)]| {
         let policy = set(pairs).expect("valid").to_corridors().expect("converts");
@@ -99,7 +100,7 @@ fn limits_of_a_sender_are_set_and_taken_away_like_others() {
         ("monthly_max", "199999.99", "must not be less than daily_max and max"),
         ("daily_max", "200000.001", "must be greater than 0 with at most 2 decimals (PKR)"),
         ("monthly_max", "0", "must be greater than 0"),
-        ("time_zone", "Asia/Karatschi", "must be a name like \"Africa/Cairo\""),
+        ("time_zone", "Asia/Karatschi", "must be a name such as \"Africa/Cairo\""),
         ("daily_max", "much", "much"),
     ] {
         let key = format!("rails.pak-raast.{key}");
@@ -111,7 +112,7 @@ fn limits_of_a_sender_are_set_and_taken_away_like_others() {
 }
 
 #[test]
-fn what_is_above_a_rails_limit_goes_over_the_next() {
+fn an_amount_above_a_rails_limit_uses_the_next() {
     let policy = shipped();
     for (country, text, rail) in [
         (Country::Ind, "500000", Some("ind-imps")),

@@ -1,14 +1,14 @@
-//! What people did to one thing, for the thing's own page; and where a thing that an entry names is shown.
+//! The audit entries of a record for its own page, and links from entries to records.
 
 use domain::audit::{Deed, Entry};
 
 use crate::wallets::view::Section;
 use crate::{Cell, Stop, Table, Visit, encoded};
 
-/// The page of one entry.
+/// The page of an entry.
 const ENTRY: &str = "/console/audit/entries/{chain}/{seq}";
 
-/// The number of an entry, which leads to its page for whoever may read the log.
+/// The number of an entry, linked for users who may read the log.
 pub fn entry_cell(visit: &Visit, entry: &Entry) -> Cell {
     match visit.may_use("GET", ENTRY) {
         true => Cell::link(format!("/console/audit/entries/{}/{}", entry.tenant, entry.seq), entry.seq),
@@ -16,7 +16,7 @@ pub fn entry_cell(visit: &Visit, entry: &Entry) -> Cell {
     }
 }
 
-/// Who did it, and with whom.
+/// The actor, and the second user.
 pub fn people(deed: &Deed) -> String {
     match &deed.second {
         Some(second) => format!("{} with {second}", deed.person()),
@@ -24,7 +24,8 @@ pub fn people(deed: &Deed) -> String {
     }
 }
 
-/// Where a thing of the tenant of this tag is shown that entries name by kind and id; `None` where it has no page.
+/// The page of a record that entries name by kind and id, for the tenant with this tag; `None` if
+/// it has no page.
 pub fn place(tag: &str, kind: &str, subject: &str) -> Option<String> {
     let below = match kind {
         "payment" => "/payments/",
@@ -39,7 +40,7 @@ pub fn place(tag: &str, kind: &str, subject: &str) -> Option<String> {
     Some(format!("/console/t/{tag}{below}{}", encoded(subject)))
 }
 
-/// What was done to any of these things of the page's tenant, the first deed first.
+/// Entries about any of these records of the page's tenant, oldest first.
 ///
 /// # Errors
 /// The store.
@@ -47,7 +48,7 @@ pub async fn about(visit: &Visit, subjects: &[String]) -> Result<Vec<Entry>, Sto
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let mut found = Vec::new();
     for subject in subjects {
-        // Whoever took a receipt has done nothing to the payment.
+        // Downloading a receipt is not an action on the payment.
         let done = store.audit_about(tenant, subject).await?;
         found.extend(done.into_iter().filter(|entry| !entry.note.action.starts_with("export.")));
     }
@@ -55,7 +56,7 @@ pub async fn about(visit: &Visit, subjects: &[String]) -> Result<Vec<Entry>, Sto
     Ok(found)
 }
 
-/// What was done to a thing and proposed about it, as a part of its page.
+/// A section with a record's audit entries and proposals.
 ///
 /// # Errors
 /// The store.
@@ -74,7 +75,7 @@ pub async fn section(visit: &Visit, subject: &str) -> Result<Section, Stop> {
         ]
     };
     let rows = about(visit, &subjects).await?.iter().map(row).collect();
-    let head = ["When", "Who", "What", "Why", "Request", "Entry"];
-    let table = Table::new("What people did", &head, rows).or("No person has done anything about it.");
-    Ok(Section { title: "What people did".to_owned(), table: Some(table), ..Section::default() })
+    let head = ["Time", "User", "Action", "Reason", "Request", "Entry"];
+    let table = Table::new("Activity", &head, rows).or("No activity by users.");
+    Ok(Section { title: "Activity".to_owned(), table: Some(table), ..Section::default() })
 }

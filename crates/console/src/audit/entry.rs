@@ -1,4 +1,4 @@
-//! One entry: all that it says, its hash and that of the entry before it, and whether the one follows from the other.
+//! An entry with all fields, its hash and the previous entry's, and whether the hashes match.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let entry = store.audit_entry(chain, seq).await?.ok_or(Stop::NotFound)?;
     let before = store.audit_entry(chain, seq - 1).await?;
     let after = store.audit_entry(chain, seq + 1).await?;
-    let near = [(before.as_ref(), "The entry before it"), (after.as_ref(), "The entry behind it")];
+    let near = [(before.as_ref(), "Previous entry"), (after.as_ref(), "Next entry")];
     let mut links: Vec<_> = near
         .into_iter()
         .filter_map(|(near, words)| Some((format!("/console/audit/entries/{chain}/{}", near?.seq), words.to_owned())))
@@ -44,15 +44,15 @@ fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {
     let request = deed.request_id.as_ref().map(|id| Cell::id_link(format!("/console/audit?request={id}"), id));
     vec![
         ("When", Cell::When(entry.at)),
-        ("To the microsecond", Cell::text(entry.at.0.to_string())),
+        ("Microseconds", Cell::text(entry.at.0.to_string())),
         ("Who", Cell::text(people(deed))),
         ("User", Cell::text(&deed.who)),
         ("Roles", Cell::maybe(deed.role.clone())),
-        ("By way of", Cell::text(deed.via.name())),
+        ("Channel", Cell::text(deed.via.name())),
         ("What", Cell::text(&note.action)),
-        ("To what", subject),
-        ("Which is", Cell::text(&note.kind)),
-        ("Why", Cell::text(&deed.why)),
+        ("Subject", subject),
+        ("Kind of subject", Cell::text(&note.kind)),
+        ("Reason", Cell::text(&deed.why)),
         ("Request", request.unwrap_or(Cell::Empty)),
         ("Chain", Cell::id(entry.tenant)),
         ("Number", Cell::number(entry.seq)),
@@ -60,27 +60,27 @@ fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {
 }
 
 fn hashes(entry: &Entry, before: Option<&Entry>) -> Vec<(&'static str, Cell)> {
-    // The first one follows thirty-two zero bytes.
+    // The first entry follows thirty-two zero bytes.
     let previous = if entry.seq == 1 { Some([0; 32]) } else { before.map(|before| before.hash) };
     let follows = match previous {
         Some(previous) if entry.hash_after(&previous) == entry.hash => Cell::state("follows", Tone::Good),
-        Some(_) => Cell::state("does not follow: it is not what was noted", Tone::Bad),
-        None => Cell::state("the entry before it is missing", Tone::Bad),
+        Some(_) => Cell::state("does not match: the entry was altered", Tone::Bad),
+        None => Cell::state("the previous entry is missing", Tone::Bad),
     };
     vec![
         ("Hash", Cell::id(hex(&entry.hash))),
-        ("Hash before it", previous.map_or(Cell::Empty, |previous| Cell::id(hex(&previous)))),
-        ("Its hash from these", follows),
+        ("Previous hash", previous.map_or(Cell::Empty, |previous| Cell::id(hex(&previous)))),
+        ("Hash check", follows),
     ]
 }
 
-/// What was changed, name by name; as it is stored where that is no JSON object.
+/// The changes by name; the stored text if it is not a JSON object.
 fn changes(entry: &Entry) -> Option<Section> {
     let (before, after) = (&entry.note.before, &entry.note.after);
     if before.is_none() && after.is_none() {
         return None;
     }
-    let title = "What changed".to_owned();
+    let title = "Changes".to_owned();
     let (Some(old), Some(new)) = (object(before), object(after)) else {
         let as_stored = [("Before", before), ("After", after)];
         let exact = as_stored.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
@@ -90,7 +90,7 @@ fn changes(entry: &Entry) -> Option<Section> {
     let row = |name: &String| {
         vec![Cell::text(name.as_str()), Cell::maybe(old.get(name).map(shown)), Cell::maybe(new.get(name).map(shown))]
     };
-    let table = Table::new("What changed", &["What", "Before", "After"], names.into_iter().map(row).collect());
+    let table = Table::new("Changes", &["Field", "Before", "After"], names.into_iter().map(row).collect());
     Some(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_says_whether_it_follows() {
+    fn an_entry_shows_whether_its_hash_matches() {
         let note = Note::new("key.rotate", "access_key", "k").after(Facts::new().text("name", "a").number("count", 2));
         let mut head = Head::default();
         let mut next =

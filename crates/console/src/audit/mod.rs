@@ -1,5 +1,5 @@
-//! The audit log: who did what, found by person, action, thing, request and day; each entry with its hashes; and whether
-//! the chains are what was noted.
+//! The audit log: search by user, action, subject, request and day; entries with their hashes;
+//! verification of the hash chains.
 
 mod deeds;
 mod entry;
@@ -18,7 +18,7 @@ use super::{Answer, Cell, Pager, Row, Stop, Table, Visit};
 
 pub(super) use deeds::{about, entry_cell, people, place, section};
 
-/// Entries of a page.
+/// Entries per page.
 const LIST_MAX: usize = 100;
 const FILTERS: [&str; 6] = ["who", "action", "subject", "request", "from", "to"];
 /// The page of all entries.
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Routes {
         .get("/console/audit/verify", verify::show)
 }
 
-/// Whose chain it is, for people.
+/// The owner of a chain, for display.
 fn whose(tenant: TenantId, visit: &Visit) -> String {
     if tenant == INSTALLATION {
         return "the installation".to_owned();
@@ -41,7 +41,7 @@ fn whose(tenant: TenantId, visit: &Visit) -> String {
     known.map_or_else(|| tenant.to_string(), |known| known.name.clone())
 }
 
-/// The only chain in the person's scope; `None` = all of them are.
+/// The only chain that the user may access; `None` for all.
 fn only(visit: &Visit) -> Result<Option<TenantId>, Stop> {
     Ok(match visit.user()?.scope {
         Scope::All => None,
@@ -90,12 +90,12 @@ fn row(entry: &Entry, visit: &Visit) -> Row {
 fn filters(visit: &Visit) -> FormView {
     let asked = |field: Field| field.optional().as_asked(visit.query());
     let fields = vec![
-        asked(Field::line("who", "Who")),
-        asked(Field::line("action", "What, such as key.rotate")),
-        asked(Field::line("subject", "To what")),
+        asked(Field::line("who", "User")),
+        asked(Field::line("action", "Action, for example key.rotate")),
+        asked(Field::line("subject", "Subject")),
         asked(Field::line("request", "Request")),
-        asked(Field::day("from", "From the day (UTC)")),
-        asked(Field::day("to", "to")),
+        asked(Field::day("from", "From (UTC)")),
+        asked(Field::day("to", "To (UTC)")),
     ];
     FormView { button: "Find", ..FormView::filters(fields) }
 }
@@ -110,15 +110,15 @@ async fn list(visit: Visit) -> Answer {
     });
     let rows: Vec<_> = found.iter().map(|entry| row(entry, &visit)).collect();
     let shown = if rows.is_empty() { String::new() } else { format!("{} entries", rows.len()) };
-    let head = ["Entry", "When", "Who", "What", "To what", "Whose", "Why", "Before", "After", "By way of"];
-    let table = Table::new("Entries of the audit log", &head, rows).or("No entry fits.").paged(Pager {
+    let head = ["Entry", "Time", "User", "Action", "Subject", "Tenant", "Reason", "Before", "After", "Channel"];
+    let table = Table::new("Entries of the audit log", &head, rows).or("No entries match.").paged(Pager {
         previous: None,
         next,
         shown,
     });
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
     if visit.query().given("after").is_some() {
-        links.push((format!("{LIST}?{asked}"), "Back to the newest".to_owned()));
+        links.push((format!("{LIST}?{asked}"), "Back to the latest".to_owned()));
     }
     let section = Section { links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() };
     page(&visit, "Audit log", vec![section])

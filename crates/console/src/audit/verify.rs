@@ -1,6 +1,6 @@
-//! Whether the chains are what was noted, as `corridor audit verify` finds it out. A request recomputes a bounded number
-//! of entries; a longer chain is gone on with behind the last one that was found right, which only a link of this very
-//! session can name.
+//! Verifies the hash chains like `corridor audit verify`. A request recomputes a limited number of
+//! entries; a longer chain continues after the last verified entry, through a link that is valid in
+//! this session only.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,14 +15,14 @@ use crate::outside::AuditProofs;
 use crate::wallets::view::{Section, page, sheet_number};
 use crate::{Answer, Cell, Pager, Row, Stop, Table, Tone, Visit};
 
-/// Entries that one request recomputes at most; the query may ask for fewer.
+/// Maximum number of entries that a request recomputes; the query may ask for fewer.
 const ENTRIES_MAX: i64 = 10_000;
-/// Chains of a page.
+/// Chains per page.
 const CHAINS_MAX: u32 = 50;
 /// This page.
 const HERE: &str = "/console/audit/verify";
 
-/// What a link of a session says of a place: that the session has found everything up to there right.
+/// The proof in a link that this session verified everything up to a position.
 fn mac(session: &str, chain: TenantId, mark: &Mark) -> Hmac<Sha256> {
     // HMAC takes keys of any length.
     let mut mac = <Hmac<Sha256>>::new_from_slice(session.as_bytes()).expect("a key");
@@ -33,13 +33,13 @@ fn mac(session: &str, chain: TenantId, mark: &Mark) -> Hmac<Sha256> {
     mac
 }
 
-/// Where a chain is gone on with: its query.
+/// The query that continues a chain.
 fn on_from(session: &str, chain: TenantId, mark: &Mark) -> String {
     let proof = URL_SAFE_NO_PAD.encode(mac(session, chain, mark).finalize().into_bytes());
     format!("chain={chain}&seq={}&hash={}&proof={proof}", mark.seq, hex(&mark.hash))
 }
 
-/// The place that the query goes on from; the beginning of the chain where it names none.
+/// The position to continue from; the start of the chain without one.
 fn place_of(session: &str, chain: TenantId, [seq, hash, proof]: [&str; 3]) -> Option<Mark> {
     if [seq, hash, proof] == ["", "", ""] {
         return Some(Mark::default());
@@ -49,7 +49,7 @@ fn place_of(session: &str, chain: TenantId, [seq, hash, proof]: [&str; 3]) -> Op
     mac(session, chain, &mark).verify_slice(&proof).is_ok().then_some(mark)
 }
 
-/// How many entries this request recomputes.
+/// The number of entries to recompute.
 fn most(visit: &Visit) -> i64 {
     visit.query().text("entries").parse().unwrap_or(ENTRIES_MAX).clamp(1, ENTRIES_MAX)
 }
@@ -67,9 +67,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 const HEAD: [&str; 8] =
-    ["Chain", "Found", "Entries as noted", "Entries in all", "Signed up to", "Newest checkpoint", "Hash", "Go on"];
+    ["Chain", "Result", "Verified entries", "All entries", "Signed up to", "Latest checkpoint", "Hash", "Continue"];
 
-/// A chain, from the place on that the query names.
+/// A chain, from the query's position on.
 async fn one(visit: &Visit, chain: TenantId, proofs: &AuditProofs) -> Result<Section, Stop> {
     if only(visit)?.is_some_and(|own| own != chain) {
         return Err(Stop::NotFound);
@@ -80,22 +80,25 @@ async fn one(visit: &Visit, chain: TenantId, proofs: &AuditProofs) -> Result<Sec
     }
     let given = ["seq", "hash", "proof"].map(|name| visit.query().text(name));
     let behind = place_of(visit.csrf(), chain, given).ok_or_else(|| {
-        Stop::Refused("This link was made in another session. Please begin the verification again.".to_owned())
+        Stop::Refused("This link belongs to another session. Please restart the verification.".to_owned())
     })?;
     let part = store.verify_audit_part(chain, behind, &proofs.checkpoints, &proofs.trusted, most(visit)).await?;
     let mut says = standing(proofs);
     if behind.seq > 0 {
-        says.push(format!("This session found entries 1 to {} right before; it went on behind them.", behind.seq));
+        says.push(format!(
+            "This session already verified entries 1 to {}; this page continues after them.",
+            behind.seq
+        ));
     }
     let links = vec![
         (HERE.to_owned(), "Verify all chains".to_owned()),
-        (format!("{HERE}?chain={chain}"), "Begin with entry 1 again".to_owned()),
+        (format!("{HERE}?chain={chain}"), "Restart at entry 1".to_owned()),
     ];
-    let table = Table::new("What was found", &HEAD, vec![row(visit, chain, &part)]);
+    let table = Table::new("Result", &HEAD, vec![row(visit, chain, &part)]);
     Ok(Section { says, links, table: Some(table), ..Section::default() })
 }
 
-/// The chains in reach, as far as one request goes.
+/// The chains that the user may access, within the limit of one request.
 async fn all(visit: &Visit, proofs: &AuditProofs) -> Result<Section, Stop> {
     let store = visit.console().store();
     let chains = match only(visit)? {
@@ -117,22 +120,22 @@ async fn all(visit: &Visit, proofs: &AuditProofs) -> Result<Section, Stop> {
         rows.push(row(visit, chain, &part));
     }
     let mut says = standing(proofs);
-    says.push(format!("One page recomputes at most {} entries; where there are more, go on from there.", most(visit)));
+    says.push(format!("Each page recomputes at most {} entries. Use Continue for the rest.", most(visit)));
     let pager = Pager::by_number(HERE, sheet, CHAINS_MAX, total);
-    let table = Table::new("What was found", &HEAD, rows).or("There is no chain.").paged(pager);
+    let table = Table::new("Result", &HEAD, rows).or("No chains.").paged(pager);
     let links = vec![("/console/audit".to_owned(), "The audit log".to_owned())];
     Ok(Section { says, links, table: Some(table), ..Section::default() })
 }
 
-/// What the result rests on.
+/// What the result is based on.
 fn standing(proofs: &AuditProofs) -> Vec<String> {
-    let unseen = "a chain that was written anew together with the store's own checkpoints would not be found";
+    let unseen = "a chain that was rewritten together with the store's own checkpoints would not be detected";
     let outside = match &proofs.unread {
-        Some(why) => format!("Checkpoints from outside cannot be read, so {unseen}: {why}."),
-        None if proofs.checkpoints.is_empty() => format!("There are no checkpoints from outside: {unseen}."),
+        Some(why) => format!("External checkpoints cannot be read, so {unseen}: {why}."),
+        None if proofs.checkpoints.is_empty() => format!("There are no external checkpoints: {unseen}."),
         None => format!(
-            "Compared with heads, the store's checkpoints and {} from outside. What was done since the newest one is \
-             as safe as the database.",
+            "Verified against the chain heads, the store's checkpoints and {} external checkpoints. Entries since the \
+             latest checkpoint are as safe as the database.",
             proofs.checkpoints.len()
         ),
     };
@@ -142,13 +145,13 @@ fn standing(proofs: &AuditProofs) -> Vec<String> {
 fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
     let found = match part.fault {
         Some(fault) => Cell::state(format!("WRONG: {fault}"), Tone::Bad),
-        None if part.whole => Cell::state("as it was noted", Tone::Good),
-        None => Cell::state("right so far", Tone::Busy),
+        None if part.whole => Cell::state("intact", Tone::Good),
+        None => Cell::state("intact so far", Tone::Busy),
     };
     let on = match (part.fault, part.whole) {
         (None, false) => {
             let to = format!("{HERE}?{}&entries={}", on_from(visit.csrf(), chain, &part.good), most(visit));
-            Cell::link(to, format!("Go on behind entry {}", part.good.seq))
+            Cell::link(to, format!("Continue after entry {}", part.good.seq))
         }
         (None, true) => Cell::Empty,
         (Some(fault), _) => match entry_of(fault) {
@@ -168,15 +171,15 @@ fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
     ]
 }
 
-/// A chain for which nothing was left.
+/// A chain that the request's limit did not reach.
 fn not_yet(visit: &Visit, chain: TenantId) -> Row {
-    let mut row = vec![Cell::text(whose(chain, visit)), Cell::state("not looked at yet", Tone::Plain)];
+    let mut row = vec![Cell::text(whose(chain, visit)), Cell::state("not verified yet", Tone::Plain)];
     row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
     row.push(Cell::link(format!("{HERE}?chain={chain}"), "Verify this chain"));
     row
 }
 
-/// The entry that a fault names, where it is there to be looked at.
+/// The entry that an error names, if it exists.
 const fn entry_of(fault: ChainFault) -> Option<i64> {
     match fault {
         ChainFault::Changed(seq) | ChainFault::Head(seq) | ChainFault::BeyondHead { entry: seq, .. } => Some(seq),
@@ -190,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_goes_on_where_it_stopped_and_nowhere_else() {
+    fn a_session_continues_only_where_it_stopped() {
         let chain = TenantId(uuid::Uuid::from_u128(7));
         let mark = Mark { seq: 41, hash: [9; 32] };
         let link = on_from("one", chain, &mark);

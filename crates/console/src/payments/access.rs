@@ -1,23 +1,23 @@
-//! Who may use the pages of the payment side: the rows of their routes.
+//! Access to the pages of the payment side: the rows of their routes.
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
 
 use crate::access::{AccessRow, Who, all_tenants, get, post};
 
-/// Whoever may look at a tenant's business.
+/// Roles that may view a tenant's business.
 const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
-/// Whoever may take lists with him.
+/// Roles that may download lists.
 const TAKE: Who = Who::Roles(&[Operator, Compliance, Treasury, Auditor]);
-/// Whoever looks after money.
+/// Roles that look after money.
 const BOOKS: Who = Who::Roles(&[Operator, Approver, Compliance, Treasury, Admin, Auditor]);
-/// Whoever has the books compared with the outside.
+/// Roles that may start a reconciliation.
 const COMPARE: Who = Who::Roles(&[Operator, Treasury]);
-/// Whoever proposes prices.
+/// Roles that propose prices.
 const PRICE: Who = Who::Roles(&[Treasury]);
-/// Whoever switches corridors and rails, for every tenant.
+/// Roles that turn corridors and rails on and off, for every tenant.
 const SWITCH: Who = Who::Roles(&[Treasury, Operator]);
 
-/// One row for each route.
+/// One row per route.
 pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/overview", LOOK),
     get("/console/t/{tenant}/search", LOOK),

@@ -1,7 +1,7 @@
-//! Bar charts, drawn here as SVG: presentation attributes only, because the page's policy takes no inline style. Each
-//! stands beside a table with the same numbers.
+//! Bar charts as SVG with presentation attributes only, because the page's policy forbids inline
+//! styles. Each has a table with the same numbers beside it.
 
-/// Height of a bar with its label, in units of the drawing.
+/// Height of a bar with its label, in drawing units.
 const ROW: u64 = 34;
 /// Width of the drawing.
 const WIDTH: u64 = 320;
@@ -9,7 +9,7 @@ const WIDTH: u64 = 320;
 /// A chart of horizontal bars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
-    /// What it shows, for whoever cannot see it.
+    /// A text alternative.
     pub title: String,
     /// Unique on the page.
     pub id: &'static str,
@@ -20,25 +20,25 @@ pub struct Chart {
 /// One bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// What it is about.
+    /// The label.
     pub label: String,
-    /// Its value in words.
+    /// The value as text.
     pub value: String,
     /// Upper edge of its label's line.
     pub text_y: u64,
     /// Upper edge of the bar.
     pub bar_y: u64,
-    /// How long it is.
+    /// Its length.
     pub width: u64,
-    /// How long the part is that is not free, drawn darker; 0 where there is none.
+    /// Length of the reserved part, drawn darker; 0 without one.
     pub part: u64,
 }
 
-/// What is to be drawn: label, value in words, length, and how much of it is not free, in any one unit.
+/// A value: label, text, length and reserved part, in any one unit.
 pub type Value = (String, String, u64, u64);
 
 impl Chart {
-    /// A chart of these values. The longest fills the width.
+    /// A chart of these values. The longest bar fills the width.
     pub fn new(id: &'static str, title: impl Into<String>, values: Vec<Value>) -> Chart {
         let longest = values.iter().map(|(_, _, length, _)| *length).max().unwrap_or(0);
         let scaled = |length: u64| {
@@ -50,7 +50,7 @@ impl Chart {
             value,
             text_y: at * ROW + 12,
             bar_y: at * ROW + 17,
-            // What is not nothing can be seen.
+            // Every non-zero value is visible.
             width: scaled(length).max(u64::from(length > 0)),
             part: scaled(part.min(length)),
         };
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_bar_fills_the_width_and_small_ones_can_be_seen() {
+    fn the_longest_bar_fills_the_width_and_small_ones_are_visible() {
         let value = |length, part| (String::new(), String::new(), length, part);
         let chart =
             Chart::new("c", "", vec![value(u64::MAX, 0), value(1, 0), value(0, 0), value(u64::MAX / 2, u64::MAX)]);

@@ -1,4 +1,4 @@
-//! Corridors and rails: what they take, how they are, switching them off and on, and which one would take a payment.
+//! Corridors and rails: limits, state, switches, and the route for a payment.
 
 use std::collections::BTreeSet;
 
@@ -35,14 +35,14 @@ fn need(need: Need) -> &'static str {
     }
 }
 
-/// What a rail takes of one sender.
+/// A rail's limits per sender.
 fn of_one_sender(limits: &SenderLimits) -> String {
     let daily = limits.daily_max.map(|most| Exceeded::Daily(most).to_string());
     let monthly = limits.monthly_max.map(|most| Exceeded::Monthly(most).to_string());
     daily.into_iter().chain(monthly).collect::<Vec<_>>().join(", ")
 }
 
-/// How a rail is now.
+/// The current state of a rail.
 fn health(visit: &Visit, rail: &RailConfig) -> Cell {
     let world = visit.console().payments.world();
     let now = world.clock.now();
@@ -50,13 +50,13 @@ fn health(visit: &Visit, rail: &RailConfig) -> Cell {
         return Cell::state("off by configuration", Tone::Plain);
     }
     if let Some(why) = world.switches.off().get(&Switch::Rail(rail.id.clone())) {
-        return Cell::state(format!("switched off by {why}"), Tone::Bad);
+        return Cell::state(format!("turned off by {why}"), Tone::Bad);
     }
     if world.health.unhealthy(now).contains(&rail.id) {
-        return Cell::state("does not answer", Tone::Bad);
+        return Cell::state("unreachable", Tone::Bad);
     }
     if !rail.is_open(now) {
-        return Cell::state("closed at this hour", Tone::Plain);
+        return Cell::state("outside opening hours", Tone::Plain);
     }
     Cell::state("in use", Tone::Good)
 }
@@ -68,7 +68,7 @@ fn corridor_row(visit: &Visit, country: Country) -> Vec<Cell> {
     };
     let state = match world.switches.off().get(&Switch::Corridor(country)) {
         _ if !corridor.open => Cell::state("closed by configuration", Tone::Plain),
-        Some(why) => Cell::state(format!("switched off by {why}"), Tone::Bad),
+        Some(why) => Cell::state(format!("turned off by {why}"), Tone::Bad),
         None => Cell::state("open", Tone::Good),
     };
     let limit = |money: Option<Money>| money.map_or(Cell::Empty, Cell::number);
@@ -115,20 +115,20 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let corridors: Vec<_> = corridors.map(|country| corridor_row(&visit, country)).collect();
     let rails: Vec<_> = world.corridors.rails.iter().map(|rail| rail_row(&visit, rail)).collect();
     let corridor_head =
-        ["Country", "State", "At least", "At most", "Step", "Quote holds", "Oldest rate", "Open quotes"];
+        ["Country", "State", "Minimum", "Maximum", "Step", "Quote validity", "Maximum rate age", "Open quotes"];
     let rail_head = [
         "Rail",
         "State",
         "Country",
         "Kind",
-        "At least",
-        "At most",
-        "Of one sender",
-        "Cost (coin)",
+        "Minimum",
+        "Maximum",
+        "Per sender",
+        "Cost (stablecoin)",
         "Hours",
-        "Usual pace",
+        "Typical duration",
         "Banks",
-        "Insists on",
+        "Requires",
     ];
     let sections = vec![
         Section {
@@ -138,7 +138,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         },
         Section {
             title: "Rails".to_owned(),
-            says: vec!["Health and pace are as this process sees them by its own calls.".to_owned()],
+            says: vec!["Health and typical duration are measured by this process.".to_owned()],
             table: Some(Table::new("Rails", &rail_head, rails).or("No rail is configured.")),
             ..Section::default()
         },
@@ -150,30 +150,30 @@ pub(super) async fn show(visit: Visit) -> Answer {
 
 fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
     match unfit {
-        None if first => Cell::state("would take it", Tone::Good),
-        None => Cell::state("could take it, and costs more", Tone::Plain),
+        None if first => Cell::state("selected", Tone::Good),
+        None => Cell::state("possible, but more expensive", Tone::Plain),
         Some(unfit) => {
             let words = match unfit {
                 Unfit::SenderLimit(exceeded) => {
-                    return Cell::state(format!("it takes no more than {exceeded} of one sender"), Tone::Bad);
+                    return Cell::state(format!("exceeds its limit of {exceeded} per sender"), Tone::Bad);
                 }
-                Unfit::Disabled => "switched off by configuration",
-                Unfit::Amount => "the amount is outside its limits",
-                Unfit::Bank => "it does not reach the bank",
-                Unfit::Needs(_) => "the order lacks what it insists on",
-                Unfit::Name(_) => "it has no characters for a name",
-                Unfit::Refused => "it has refused the payment",
-                Unfit::Closed => "closed at this hour",
-                Unfit::Unhealthy => "it does not answer, or is switched off",
+                Unfit::Disabled => "turned off by configuration",
+                Unfit::Amount => "amount outside its limits",
+                Unfit::Bank => "does not reach the bank",
+                Unfit::Needs(_) => "the order lacks required fields",
+                Unfit::Name(_) => "cannot transmit the characters of a name",
+                Unfit::Refused => "already rejected the payment",
+                Unfit::Closed => "outside opening hours",
+                Unfit::Unhealthy => "unreachable or turned off",
             };
             Cell::state(words, Tone::Bad)
         }
     }
 }
 
-/// What the sender of a payment has had paid out over the country's rails that limit it.
+/// A sender's usage of the country's limited rails, from one of their payments.
 async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> Result<Spendings, Stop> {
-    let unknown = || Stop::Invalid("There is no such payment.".to_owned());
+    let unknown = || Stop::Invalid("Payment not found.".to_owned());
     let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
     let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
     let world = visit.console().payments.world();
@@ -182,33 +182,34 @@ async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> 
     Ok(visit.console().store().spendings(tenant, asked).await?)
 }
 
-/// Which rail would take an amount now, with every rail's reason.
+/// The route for an amount now, with every rail's reason.
 async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let asked = visit.query();
     let countries: Vec<(&str, &str)> = Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
     let filters = FormView {
         id: "route",
-        button: "Which route?",
+        button: "Find route",
         ..FormView::filters(vec![
             Field::choice("country", "Country", &countries).as_asked(asked),
-            Field::line("amount", "Beneficiary gets").as_asked(asked),
+            Field::line("amount", "Beneficiary receives").as_asked(asked),
             Field::line("bank", "BIC of the bank").optional().as_asked(asked),
-            Field::line("payment", "A payment of the same sender").optional().as_asked(asked),
+            Field::line("payment", "Payment of the same sender").optional().as_asked(asked),
         ])
     };
     let mut section = Section {
-        title: "Which route?".to_owned(),
+        title: "Find route".to_owned(),
         says: vec![
-            "A dry run: nothing is sent. What rails insist on is looked at once there is an order; what they take of one \
-             sender, where a payment of that sender is named."
+            "A dry run: nothing is sent. Required fields are checked only for real orders; limits per sender, only if a \
+             payment of that sender is given."
                 .to_owned(),
         ],
         filters: Some(filters),
         ..Section::default()
     };
     let Some(amount) = asked.given("amount") else { return Ok(section) };
-    let country = Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Which country?".to_owned()))?;
-    let no_amount = || Stop::Invalid(format!("{amount} is no amount of {}.", country.currency().code()));
+    let country =
+        Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
+    let no_amount = || Stop::Invalid(format!("{amount} is not a valid amount in {}.", country.currency().code()));
     let amount = Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
@@ -244,13 +245,13 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         None => true,
     };
     let answer = match taken {
-        _ if closed => format!("{} is closed: no quote is made and no payment accepted.", country.alpha3()),
-        Some(at) => format!("{amount} would go over {}.", rails[at].0.id),
-        None => format!("{amount} would wait or be refused: no rail can take it now."),
+        _ if closed => format!("{} is closed: it accepts no quotes and no payments.", country.alpha3()),
+        Some(at) => format!("{amount} would be sent through {}.", rails[at].0.id),
+        None => format!("{amount} would wait or be rejected: no rail is available for it now."),
     };
     section.says.push(answer);
     section.table = Some(
-        Table::new("Rails of the country, cheapest first", &["Rail", "Answer", "Cost (coin)"], rows)
+        Table::new("Rails of the country, cheapest first", &["Rail", "Result", "Cost (stablecoin)"], rows)
             .or("The country has no rail."),
     );
     Ok(section)
@@ -265,13 +266,13 @@ fn switches(visit: &Visit) -> Section {
     let all = all.chain(world.corridors.rails.iter().map(|rail| Switch::Rail(rail.id.clone())));
     let names: Vec<String> = all.map(|switch| switch.name()).collect();
     let names: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), name.as_str())).collect();
-    let form = FormView::new("switch", "Switch off or on", visit.href("/corridors/switch"), "Switch")
+    let form = FormView::new("switch", "Turn off or on", visit.href("/corridors/switch"), "Apply")
         .says(
-            "For every tenant, at once and until it is switched back. A closed corridor takes no new quotes and payments; \
-             those under way go on. Nothing is sent over a rail that is off: payments take another one, or wait.",
+            "Applies to every tenant at once, until it is turned back. A closed corridor accepts no new quotes and \
+             payments; those in progress continue. A rail that is off gets no payments: they use another rail, or wait.",
         )
-        .field(Field::choice("what", "What", &names))
-        .field(Field::choice("to", "To", &[("off", "off"), ("on", "on")]))
+        .field(Field::choice("what", "Corridor or rail", &names))
+        .field(Field::choice("to", "New state", &[("off", "off"), ("on", "on")]))
         .why()
         .danger();
     Section { title: "Switches".to_owned(), forms: vec![form], ..Section::default() }
@@ -288,16 +289,16 @@ fn known(visit: &Visit, name: &str) -> Option<Switch> {
 }
 
 pub(super) async fn switch(visit: Visit) -> Result<Response, Stop> {
-    let no_such = || Stop::Invalid("There is no such corridor or rail.".to_owned());
+    let no_such = || Stop::Invalid("Corridor or rail not found.".to_owned());
     let switch = known(&visit, visit.form().text("what")).ok_or_else(no_such)?;
     let on = match visit.form().text("to") {
         "on" => true,
         "off" => false,
-        _ => return Err(Stop::Invalid("On or off?".to_owned())),
+        _ => return Err(Stop::Invalid("Please choose on or off.".to_owned())),
     };
     let why = visit.why()?;
     let world = visit.console().payments.world();
     world.switches.set(visit.console().store(), &switch, on, visit.deed(why)).await?;
-    let words = format!("{} is switched {}.", switch.name(), if on { "on" } else { "off" });
+    let words = format!("{} is turned {}.", switch.name(), if on { "on" } else { "off" });
     Ok(visit.done(&visit.href("/corridors"), &words))
 }

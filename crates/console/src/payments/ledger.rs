@@ -1,4 +1,4 @@
-//! The books: the trial balance at a time, one account with what moved over it, one transfer.
+//! The ledger: the trial balance at an instant, an account with its transfers, a transfer.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use super::timeline::transfer_row;
 use crate::wallets::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 
-/// Transfers of a page.
+/// Transfers per page.
 const ROWS: usize = 50;
 
-/// The instant that the query asks for: a day and, if given, a time of it; the end of the day without one.
+/// The instant in the query: a day with an optional time; the end of the day without one.
 fn asked_at(visit: &Visit) -> Result<Option<Timestamp>, Stop> {
     let Some(day) = visit.query().given("on") else { return Ok(None) };
     let time = visit.query().given("at").unwrap_or("23:59:59.999999");
     let seconds = if time.len() == 5 { ":00" } else { "" };
     let read = format!("{day}T{time}{seconds}Z").parse::<jiff::Timestamp>();
-    let wrong = "A day such as 2026-11-22 and a time such as 18:30 are expected.";
+    let wrong = "Enter a day such as 2026-11-22 and a time such as 18:30.";
     read.map(|at| Some(Timestamp(at.as_microsecond()))).map_err(|_| Stop::Invalid(wrong.to_owned()))
 }
 
@@ -45,7 +45,7 @@ fn line(visit: &Visit, line: &TrialLine) -> Vec<Cell> {
     ]
 }
 
-/// What all balances of a currency come to.
+/// The sum of all balances of a currency.
 fn sums(lines: &[TrialLine]) -> Vec<(Currency, i64)> {
     let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
     for line in lines {
@@ -62,7 +62,7 @@ pub(super) async fn balance(visit: Visit) -> Answer {
     let lines = store.trial_balance(visit.tenant_id()?, earlier, TRANSFERS_TAKEN_BACK_MAX).await?;
     let mut lines = lines.ok_or_else(|| {
         let words =
-            format!("There were more than {TRANSFERS_TAKEN_BACK_MAX} transfers since: please take a later time.");
+            format!("More than {TRANSFERS_TAKEN_BACK_MAX} transfers happened since then. Please choose a later time.");
         Stop::Refused(words)
     })?;
     lines.sort_by(|a, b| (a.currency, &a.name).cmp(&(b.currency, &b.name)));
@@ -71,18 +71,18 @@ pub(super) async fn balance(visit: Visit) -> Answer {
         vec![Cell::text(currency.code()), Cell::number(Money::new(*minor, *currency)), Cell::state(word, tone)]
     };
     let sums: Vec<_> = sums(&lines).iter().map(sum).collect();
-    let sums = Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums)
-        .or("Nothing was booked yet.");
+    let sums =
+        Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums).or("No transfers yet.");
     let rows = lines.iter().map(|it| line(&visit, it)).collect();
     let head = ["Account", "Balance", "Debits", "Credits", "Pending debits", "Pending credits"];
-    let table = Table::new("Accounts", &head, rows).or("Nothing was booked yet.");
+    let table = Table::new("Accounts", &head, rows).or("No transfers yet.");
     let fields = vec![
-        Field::day("on", "As of the day (UTC)").optional().as_asked(visit.query()),
-        Field::line("at", "and the time, e.g. 18:30").optional().as_asked(visit.query()),
+        Field::day("on", "As of day (UTC)").optional().as_asked(visit.query()),
+        Field::line("at", "Time, for example 18:30").optional().as_asked(visit.query()),
     ];
     let said = at.filter(|at| *at < now).unwrap_or(now);
     let says = vec![format!(
-        "Every account as of {said}: what is credited less what is debited. An account that holds money is above zero."
+        "Every account as of {said}: credits minus debits. An account that holds money has a positive balance."
     )];
     let filters = FormView { button: "Show", ..FormView::filters(fields) };
     let sections = vec![
@@ -92,7 +92,7 @@ pub(super) async fn balance(visit: Visit) -> Answer {
     page(&visit, "Ledger", sections)
 }
 
-/// A transfer as its account sees it.
+/// A transfer from its account's point of view.
 fn moved(visit: &Visit, code: &AccountCode, transfer: &StoredTransfer) -> Vec<Cell> {
     let (sign, other) = if transfer.debit == *code { ("-", &transfer.credit) } else { ("+", &transfer.debit) };
     let other = other.to_string();
@@ -107,7 +107,7 @@ fn moved(visit: &Visit, code: &AccountCode, transfer: &StoredTransfer) -> Vec<Ce
     ]
 }
 
-/// What a transfer was booked for: a payment at once, everything else through the search.
+/// The origin of a transfer: a direct link for a payment, a search for everything else.
 fn belongs_to(visit: &Visit, transfer: &StoredTransfer) -> Cell {
     match transfer.subject {
         None => Cell::Empty,
@@ -130,14 +130,12 @@ pub(super) async fn account(visit: Visit) -> Answer {
     let next = found.next.map(|last| format!("{here}&after={last}"));
     let mut says = Vec::new();
     if next.is_some() && rows.len() < ROWS {
-        says.push(format!(
-            "{TRANSFERS_LOOKED_AT_MAX} transfers were looked at for this page; Next goes on behind them."
-        ));
+        says.push(format!("This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."));
     }
     let shown = if rows.is_empty() { String::new() } else { format!("{} transfers", rows.len()) };
-    let head = ["When", "Amount", "Kind", "Reason", "Other side", "For", "Transfer"];
-    let table = Table::new("Transfers, the newest first", &head, rows)
-        .or("Nothing moved over it among these.")
+    let head = ["Time", "Amount", "Kind", "Reason", "Counterparty", "For", "Transfer"];
+    let table = Table::new("Transfers, newest first", &head, rows)
+        .or("No transfers of this account among these.")
         .paged(Pager { previous: None, next, shown });
     let money = |minor| Cell::number(Money::new(minor, code.currency()));
     let facts = vec![
@@ -171,7 +169,7 @@ pub(super) async fn transfer(visit: Visit) -> Answer {
         ("Linked set", Cell::id(found.set)),
         ("Ends the reservation", found.pending.map_or(Cell::Empty, Cell::id)),
     ];
-    let head = ["When", "Reason", "Kind", "Debit", "Credit", "Amount"];
+    let head = ["Time", "Reason", "Kind", "Debit", "Credit", "Amount"];
     let table = Table::new("Transfer", &head, vec![transfer_row(&visit, &found)]);
     page(&visit, "Transfer", vec![Section { facts, table: Some(table), ..Section::default() }])
 }

@@ -1,8 +1,8 @@
-//! Personal data as lists show it: enough to tell two apart, not enough to know whose it is.
+//! Masks personal data for lists: enough to distinguish, not enough to identify.
 
-/// What stands for what is not shown.
+/// The mask character.
 const HIDDEN: &str = "•••";
-/// Characters of an account's end that are shown.
+/// Visible characters at the end of an account number.
 const SHOWN: usize = 4;
 
 /// The first letter of each word of a name.
@@ -12,7 +12,7 @@ pub fn name(name: &str) -> String {
     if shown.is_empty() { HIDDEN.to_owned() } else { shown.join(" ") }
 }
 
-/// The last characters of an account number, where enough stays hidden.
+/// The last characters of an account number, if enough remains hidden.
 pub fn account(number: &str) -> String {
     let letters: Vec<char> = number.chars().collect();
     let shown = if letters.len() >= 2 * SHOWN { SHOWN } else { 0 };
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_is_shown() {
+    fn most_characters_are_hidden() {
         assert_eq!(name("Ali  Khan Jr"), "A••• K••• J•••");
         assert_eq!((name(""), name("علي")), ("•••".to_owned(), "ع•••".to_owned()));
         assert_eq!(account("PK36SCBL0000001123456702"), "•••6702");

@@ -1,8 +1,8 @@
-//! The payment side of the console: overview, search, payments with their timelines, quotes, the ledger and its breaks,
-//! rates and prices, corridors and rails.
+//! The payment side of the console: overview, search, payments with timelines, quotes, ledger,
+//! reconciliation, rates and prices, corridors and rails.
 //!
-//! Pages read; what changes something goes through the commands that everything else uses, and what takes two people
-//! becomes a proposal. Lists show names and accounts masked: who has to see them whole opens the payment.
+//! Pages read; changes go through the same commands as everywhere, and actions that require two
+//! users become proposals. Lists mask names and account numbers; the payment's page shows them.
 
 use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};
@@ -57,7 +57,7 @@ const fn payment_tone(state: PaymentState) -> Tone {
     }
 }
 
-/// How long something took, in the two greatest units.
+/// A duration in its two largest units.
 fn took(span: Span) -> String {
     let seconds = (span.0 / 1_000_000).max(0);
     let millis = (span.0 / 1_000 % 1_000).max(0);
@@ -69,18 +69,18 @@ fn took(span: Span) -> String {
     }
 }
 
-/// The beginning of a day of the query, in UTC; nothing where none is asked for.
+/// The start of the query's day in UTC; `None` without one.
 ///
 /// # Errors
-/// [`Stop::Invalid`]: it is no day.
+/// [`Stop::Invalid`]: it is not a day.
 pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> {
     let Some(text) = visit.query().given(name) else { return Ok(None) };
     let read = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
-    let day = read().ok_or_else(|| Stop::Invalid(format!("{name}: a day such as 2026-11-22 is expected.")))?;
+    let day = read().ok_or_else(|| Stop::Invalid(format!("{name}: enter a day such as 2026-11-22.")))?;
     Ok(Some(Timestamp(day.as_microsecond())))
 }
 
-/// `12.5 %` of parts in a whole, rounded down; "–" of nothing.
+/// A ratio such as `12.5 %`, rounded down; "–" of zero.
 fn share(part: u64, whole: u64) -> String {
     match (u128::from(part) * 1_000).checked_div(u128::from(whole)) {
         Some(permille) => format!("{}.{} %", permille / 10, permille % 10),
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_told_in_two_units() {
+    fn durations_have_two_units() {
         for (span, told) in [
             (Span::millis(1_234), "1.234 s"),
             (Span::secs(61), "1 min 1 s"),

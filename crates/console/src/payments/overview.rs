@@ -1,4 +1,4 @@
-//! The first page: what went where, how well and how fast, and what somebody should look at.
+//! The overview: volumes, success, speed, and items that need attention.
 
 use askama::Template;
 use domain::currency::StableCoin;
@@ -15,14 +15,14 @@ use super::{share, took};
 use crate::wallets::view::age;
 use crate::{Answer, Cell, Frame, Stop, Table, Tone, Visit, html};
 
-/// Windows that can be asked for: name, words, length.
+/// The selectable periods: name, label, length.
 const WINDOWS: [(&str, &str, Span); 4] = [
     ("1h", "last hour", Span::hours(1)),
     ("24h", "last 24 hours", Span::hours(24)),
     ("7d", "last 7 days", Span::days(7)),
     ("30d", "last 30 days", Span::days(30)),
 ];
-/// The one that is shown unasked.
+/// The default period.
 const USUAL: usize = 1;
 
 #[derive(Template)]
@@ -38,7 +38,7 @@ struct Overview {
     accounts: Table,
 }
 
-/// One number that somebody may have to look at.
+/// A key figure.
 struct Tile {
     title: &'static str,
     value: String,
@@ -54,7 +54,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let (_, _, window) = WINDOWS[chosen];
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
-    // A payment of this very instant is counted too.
+    // Includes a payment accepted at this very instant.
     let volumes = store.corridor_volumes(tenant, now - window, now + Span::secs(1)).await?;
     let accounts = store.shared_accounts(tenant).await?;
     let prefunds: Vec<&Account> = accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
@@ -71,7 +71,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     html(&page)
 }
 
-/// How many payments are in one of these states.
+/// The number of payments in these states.
 fn count(volume: &CorridorVolume, wanted: impl Fn(PaymentState) -> bool) -> u64 {
     volume.states.iter().filter(|it| wanted(it.state)).map(|it| it.count).sum()
 }
@@ -80,18 +80,18 @@ const fn succeeded(state: PaymentState) -> bool {
     matches!(state, PaymentState::Succeeded)
 }
 
-/// An amount of either coin, which count alike.
+/// An amount of either stablecoin, counted alike.
 fn coins(minor: i64) -> String {
     let shown = Money::new(minor, domain::currency::Currency::Usdt).to_string();
     shown.trim_end_matches(" USDT").to_owned()
 }
 
-/// What a corridor's payments come to in coin, in its minor units: the two coins count alike.
+/// The total of a corridor's payments in minor units of stablecoin; both count alike.
 fn in_coin(volume: &CorridorVolume) -> i64 {
     volume.states.iter().map(|it| it.charge.minor).sum()
 }
 
-/// The span below which so many percent of them are.
+/// A percentile of durations.
 fn percentile(sorted: &[Span], percent: usize) -> Option<Span> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get(last * percent / 100).copied()
@@ -103,7 +103,7 @@ fn told(span: Option<Span>) -> Cell {
 
 fn counted(volume: &CorridorVolume) -> Option<String> {
     let since = volume.counted_since?;
-    Some(format!("{}: the newest {COUNTED_MAX} payments are counted, since {since}.", volume.country.alpha3()))
+    Some(format!("{}: only the latest {COUNTED_MAX} payments are counted, since {since}.", volume.country.alpha3()))
 }
 
 fn corridor_table(volumes: &[CorridorVolume]) -> Table {
@@ -133,14 +133,14 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         "Payments",
         "Paid",
         "Not paid",
-        "Under way",
+        "In progress",
         "Success",
         "p50 to settle",
         "p95 to settle",
         "Paid out",
-        "Volume (coin)",
+        "Volume (stablecoin)",
     ];
-    Table::new("Corridors", &head, volumes.iter().filter_map(row).collect()).or("No payment was accepted in this time.")
+    Table::new("Corridors", &head, volumes.iter().filter_map(row).collect()).or("No payments in this period.")
 }
 
 fn volume_chart(volumes: &[CorridorVolume], window: &str) -> Chart {
@@ -151,7 +151,7 @@ fn volume_chart(volumes: &[CorridorVolume], window: &str) -> Chart {
     };
     Chart::new(
         "volume",
-        format!("Volume of each corridor in coin, {window}"),
+        format!("Volume per corridor in stablecoin, {window}"),
         volumes.iter().filter_map(value).collect(),
     )
 }
@@ -162,7 +162,7 @@ fn prefund_chart(prefunds: &[&Account]) -> Chart {
         let words = format!("{} available", account.available());
         (account.code.to_string(), words, length(account.balance().minor), length(account.debits_pending))
     };
-    Chart::new("prefund", "Prefund accounts: what is reserved is drawn darker", prefunds.iter().map(value).collect())
+    Chart::new("prefund", "Prefund accounts: reserved amounts are darker", prefunds.iter().map(value).collect())
 }
 
 fn prefund_table(prefunds: &[&Account]) -> Table {
@@ -176,8 +176,7 @@ fn prefund_table(prefunds: &[&Account]) -> Table {
         ]
     };
     let rows = prefunds.iter().map(row).collect();
-    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows)
-        .or("Nothing was paid in yet.")
+    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows).or("No deposits yet.")
 }
 
 async fn cards(visit: &Visit, volumes: &[CorridorVolume], now: Timestamp) -> Result<Vec<Tile>, Stop> {
@@ -201,7 +200,7 @@ async fn cards(visit: &Visit, volumes: &[CorridorVolume], now: Timestamp) -> Res
 fn success(volumes: &[CorridorVolume]) -> Tile {
     let good: u64 = volumes.iter().map(|it| count(it, succeeded)).sum();
     let ended: u64 = volumes.iter().map(|it| count(it, PaymentState::is_terminal)).sum();
-    let more = format!("{good} of {ended} that ended were paid");
+    let more = format!("{good} of {ended} completed payments were paid");
     Tile { title: "Success rate", value: share(good, ended), more, tone: Tone::Plain, href: None }
 }
 
@@ -215,7 +214,7 @@ fn pace(volumes: &[CorridorVolume]) -> Tile {
 
 fn waits(visit: &Visit, title: &'static str, backlog: Backlog, now: Timestamp, path: &str) -> Tile {
     let more =
-        backlog.oldest.map_or("nothing waits".to_owned(), |oldest| format!("the oldest for {}", age(oldest, now)));
+        backlog.oldest.map_or("none waiting".to_owned(), |oldest| format!("oldest waiting {}", age(oldest, now)));
     let tone = if backlog.count == 0 { Tone::Good } else { Tone::Warn };
     let href = (backlog.count > 0).then(|| visit.href(path));
     Tile { title, value: backlog.count.to_string(), more, tone, href }
@@ -226,9 +225,9 @@ async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
     let of = |wanted| counts.iter().filter(|(state, _)| *state == wanted).map(|(_, count)| *count).sum::<u64>();
     let (dead, pending) = (of(DeliveryState::Dead), of(DeliveryState::Pending));
     Ok(Tile {
-        title: "Webhooks given up",
+        title: "Failed webhooks",
         value: dead.to_string(),
-        more: format!("{pending} on their way, {} held back", of(DeliveryState::Disabled)),
+        more: format!("{pending} pending, {} disabled", of(DeliveryState::Disabled)),
         tone: if dead > 0 { Tone::Bad } else { Tone::Good },
         href: Some(visit.href("/webhooks")),
     })
@@ -242,13 +241,13 @@ async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
         title: "Escrow not released",
         value: found.iter().map(|it| it.count).sum::<u64>().to_string(),
         more: oldest
-            .map_or("nothing waits".to_owned(), |at| format!("{}, the oldest for {}", sum.join(", "), age(at, now))),
+            .map_or("none waiting".to_owned(), |at| format!("{}, oldest waiting {}", sum.join(", "), age(at, now))),
         tone: if found.is_empty() { Tone::Good } else { Tone::Busy },
         href: None,
     })
 }
 
-/// The oldest rate that a quote of this tenant would be made from.
+/// The oldest rate used for quotes of this tenant.
 fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
     let world = visit.console().payments.world();
     let policy = &visit.tenant()?.policy;
@@ -265,8 +264,8 @@ fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
         }
     }
     let (more, tone) = match missing.is_empty() {
-        true => ("the oldest that is quoted from".to_owned(), Tone::Good),
-        false => (format!("none, or too old, for {}", missing.join(", ")), Tone::Bad),
+        true => ("oldest rate used for quotes".to_owned(), Tone::Good),
+        false => (format!("missing or too old for {}", missing.join(", ")), Tone::Bad),
     };
     Ok(Tile { title: "Rate age", value: took(oldest), more, tone, href: Some(visit.href("/rates")) })
 }

@@ -1,4 +1,4 @@
-//! All payments of a tenant, with filters, as pages behind a mark and as a file.
+//! All payments of a tenant with filters: cursor-paged, and as a file.
 
 use axum::response::Response;
 use domain::country::Country;
@@ -14,16 +14,16 @@ use crate::wallets::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 use http_api::payment_file::{COLUMNS, PaymentLine};
 
-/// Payments of a page.
+/// Payments per page.
 const ROWS: usize = 50;
-/// Payments that an export reads at once.
+/// Payments per read of an export.
 const EXPORT_ROWS: usize = 1_000;
-/// Most payments of an export: more is for the API.
+/// Maximum number of payments in an export; for more, use the API.
 const EXPORT_MAX: usize = 50_000;
-/// Most payments that wait for a person and are shown.
+/// Maximum number of payments shown that are held for review.
 const FOR_PEOPLE_MAX: usize = 500;
 const FILTERS: [&str; 4] = ["status", "country", "from", "to"];
-/// The filter that is no state: payments that wait for a person.
+/// The filter that is not a state: payments held for review.
 const FOR_PEOPLE: &str = "for-people";
 
 /// `{microseconds}.{id}`
@@ -34,7 +34,7 @@ fn mark(text: &str) -> Option<PaymentMark> {
 
 fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
     let asked = visit.query();
-    let no = |what: &str| Stop::Invalid(format!("There is no {what} of that name."));
+    let no = |what: &str| Stop::Invalid(format!("Unknown {what}."));
     let state = asked.given("status").map(|text| PaymentState::parse(text).ok_or_else(|| no("status"))).transpose()?;
     let country = asked.given("country").map(|text| Country::parse(text).ok_or_else(|| no("country"))).transpose()?;
     let after = asked.given("after").map(|text| mark(text).ok_or_else(|| no("place"))).transpose()?;
@@ -48,7 +48,7 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
     })
 }
 
-/// A page of what is asked for.
+/// A page of matching payments.
 async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     if visit.query().text("status") == FOR_PEOPLE {
@@ -58,7 +58,7 @@ async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
     Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
 }
 
-/// The state as people have to know it: what waits for one of them is told.
+/// The state, with an indication of a pending review.
 pub(super) fn state_cell(record: &Record) -> Cell {
     let payment = &record.payment;
     match payment.review {
@@ -83,7 +83,7 @@ fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
 }
 
 fn filters(visit: &Visit) -> FormView {
-    let mut states = vec![("", "all"), (FOR_PEOPLE, "waits for a person")];
+    let mut states = vec![("", "all"), (FOR_PEOPLE, "needs review")];
     states.extend(PaymentState::ALL.map(|state| (state.name(), state.name())));
     let mut countries = vec![("", "all")];
     countries.extend(Country::ALL.map(|country| (country.alpha3(), country.alpha3())));
@@ -104,7 +104,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let mut says = Vec::new();
     if next.is_some() && rows.len() < ROWS {
         says.push(format!(
-            "The newest {LOOKED_AT_MAX} payments of each country were looked at for this page; Next goes on behind them."
+            "This page searched the latest {LOOKED_AT_MAX} payments of each country. Next continues after them."
         ));
     }
     let shown = if rows.is_empty() { String::new() } else { format!("{} payments", rows.len()) };
@@ -113,16 +113,17 @@ pub(super) async fn list(visit: Visit) -> Answer {
         "Status",
         "Country",
         "Payer pays",
-        "Beneficiary gets",
+        "Beneficiary receives",
         "Accepted",
         "Beneficiary",
         "Account",
         "External id",
     ];
-    let table = Table::new("Payments", &head, rows).or("No payment fits.").paged(Pager { previous: None, next, shown });
+    let table =
+        Table::new("Payments", &head, rows).or("No payments match.").paged(Pager { previous: None, next, shown });
     let mut links = Vec::new();
     if visit.query().given("after").is_some() {
-        links.push((link(""), "Back to the newest".to_owned()));
+        links.push((link(""), "Back to the latest".to_owned()));
     }
     if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
         links.push((format!("{}?{asked}", visit.href("/payments/export.csv")), "Download as CSV".to_owned()));
@@ -134,7 +135,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     )
 }
 
-/// A payment's line, with names and account masked.
+/// A payment's row, with names and account number masked.
 fn line(record: &Record) -> PaymentLine {
     let (payment, order) = (&record.payment, &record.order);
     let (standing, charge) = (&payment.standing, &payment.charge);
@@ -178,7 +179,7 @@ pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
         count += page.records.len();
         page.records.iter().for_each(|record| csv.row(line(record).cells()));
         if count > EXPORT_MAX {
-            let words = format!("There are more than {EXPORT_MAX} payments: please narrow the list, or use the API.");
+            let words = format!("More than {EXPORT_MAX} payments match. Narrow the filter, or use the API.");
             return Err(Stop::Refused(words));
         }
         wanted.after = page.next;

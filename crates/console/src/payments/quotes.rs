@@ -1,4 +1,4 @@
-//! Quotes: all of them, and one.
+//! Quotes: the list, and a single quote.
 
 use domain::ids::QuoteId;
 use domain::quote::{Quote, QuoteState};
@@ -6,10 +6,10 @@ use domain::quote::{Quote, QuoteState};
 use crate::wallets::view::{Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 
-/// Quotes of a page.
+/// Quotes per page.
 const ROWS: usize = 50;
 
-/// The state as it is now: a quote whose time ran out a moment ago may not be marked yet.
+/// The current state: a quote that has just expired may not be marked yet.
 fn state(visit: &Visit, quote: &Quote) -> Cell {
     match quote.state {
         QuoteState::Active if quote.is_past(visit.console().now()) => Cell::state("expired", Tone::Plain),
@@ -35,18 +35,17 @@ fn row(visit: &Visit, quote: &Quote) -> Vec<Cell> {
 
 pub(super) async fn list(visit: Visit) -> Answer {
     let after = visit.query().given("after");
-    let no_place = || Stop::Invalid("There is no such place in the list.".to_owned());
+    let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
     let after = after.map(|text| QuoteId::parse(text).ok_or_else(no_place)).transpose()?;
     let mut found = visit.console().store().quotes_before(visit.tenant_id()?, after, ROWS + 1).await?;
     let more = found.len() > ROWS;
     found.truncate(ROWS);
     let next = found.last().filter(|_| more).map(|last| visit.href(&format!("/quotes?after={}", last.id)));
     let rows: Vec<_> = found.iter().map(|quote| row(&visit, quote)).collect();
-    let head = ["Quote", "State", "Country", "Payer pays", "Beneficiary gets", "Rate", "Made", "Expires"];
+    let head = ["Quote", "State", "Country", "Payer pays", "Beneficiary receives", "Rate", "Created", "Expires"];
     let shown = if rows.is_empty() { String::new() } else { format!("{} quotes", rows.len()) };
-    let table =
-        Table::new("Quotes", &head, rows).or("There are no quotes.").paged(Pager { previous: None, next, shown });
-    let links = after.map(|_| (visit.href("/quotes"), "Back to the newest".to_owned())).into_iter().collect();
+    let table = Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager { previous: None, next, shown });
+    let links = after.map(|_| (visit.href("/quotes"), "Back to the latest".to_owned())).into_iter().collect();
     page(&visit, "Quotes", vec![Section { links, table: Some(table), ..Section::default() }])
 }
 
@@ -61,14 +60,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ("Used by payment", payment.unwrap_or(Cell::Empty)),
         ("Country", Cell::text(offer.country.alpha3())),
         ("Payer pays", Cell::number(offer.amount)),
-        ("Beneficiary gets", Cell::number(offer.amount_destination)),
+        ("Beneficiary receives", Cell::number(offer.amount_destination)),
         ("Rate", Cell::number(offer.rate)),
-        ("Rate of the coin, at mid", Cell::number(offer.wallet_rate)),
+        ("Mid rate of the stablecoin", Cell::number(offer.wallet_rate)),
         ("Debited for the amount", Cell::number(offer.charge.amount)),
-        ("Debited as our fee", Cell::number(offer.charge.premium)),
+        ("Debited as service fee", Cell::number(offer.charge.premium)),
         ("Debited for the rail", Cell::number(offer.charge.cost)),
-        ("Rails pay out at least", Cell::number(offer.min_destination)),
-        ("Rails pay out at most", Cell::number(offer.max_destination)),
+        ("Minimum payout", Cell::number(offer.min_destination)),
+        ("Maximum payout", Cell::number(offer.max_destination)),
         ("Bound to an account", Cell::text(if offer.account.is_some() { "yes" } else { "no" })),
         ("Bound to a branch", Cell::maybe(offer.branch.clone())),
         ("Made", Cell::When(quote.created_at)),
@@ -79,7 +78,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         vec![Cell::text(event.kind.name()), Cell::When(event.at), Cell::number(event.seq), Cell::id(event.id)]
     };
     let rows: Vec<_> = events.iter().map(row).collect();
-    let table = Table::new("Events", &["Event", "When", "Number", "Id"], rows).or("Its events are no longer kept.");
+    let table = Table::new("Events", &["Event", "Time", "Sequence", "Id"], rows).or("Its events have expired.");
     let events = Section { title: "Events".to_owned(), table: Some(table), ..Section::default() };
     page(&visit, "Quote", vec![Section { facts, ..Section::default() }, events])
 }

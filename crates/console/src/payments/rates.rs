@@ -1,4 +1,4 @@
-//! Rates with their age and where they come from, what the tenant's prices add to them, and how to change that.
+//! Rates with age and source, the tenant's margins, and proposals to change them.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::took;
 use crate::wallets::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
-/// Basis points of the whole.
+/// Basis points in 100 %.
 const WHOLE_BPS: u32 = 10_000;
 
-/// Fields of the margins of single countries.
+/// Form fields of the countries' margins.
 const fn margin_field(country: Country) -> (&'static str, &'static str) {
     match country {
         Country::Bgd => ("margin_BGD", "Margin to BGD"),
@@ -30,7 +30,7 @@ const fn margin_field(country: Country) -> (&'static str, &'static str) {
     }
 }
 
-/// What a client gets of a mid rate after a margin.
+/// The client's rate: mid rate minus margin.
 fn after(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
     Some(less_margin(mid, margin_bps)?.round(RATE_DECIMALS, Rounding::Floor))
 }
@@ -76,22 +76,22 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let choice = Field::choice("country", "Country", &countries).holding(country.alpha3());
     let origins = visit.console().payments.world().rates.origins().join("; ");
     let facts = vec![
-        ("Rates come from", Cell::maybe((!origins.is_empty()).then_some(origins))),
+        ("Rate sources", Cell::maybe((!origins.is_empty()).then_some(origins))),
         ("Settled in", Cell::text(coin.code())),
-        ("Our fee on payments", Cell::number(format!("{} bps", policy.premium_bps))),
-        ("Margin where no country differs", Cell::number(format!("{} bps", policy.margin_bps))),
-        ("Spread on exchanges of coins", Cell::number(format!("{} bps", policy.wallet.spread_bps))),
+        ("Service fee on payments", Cell::number(format!("{} bps", policy.premium_bps))),
+        ("Default margin", Cell::number(format!("{} bps", policy.margin_bps))),
+        ("Spread on stablecoin exchanges", Cell::number(format!("{} bps", policy.wallet.spread_bps))),
     ];
     let mut sections = vec![
         Section { facts, ..Section::default() },
         Section {
-            title: "The settlement coin".to_owned(),
-            says: vec!["Payments are settled at mid; our fee is taken apart from it.".to_owned()],
-            table: Some(Table::new("Rates of the settlement coin", &HEAD, coins).or("No country is agreed on.")),
+            title: "Settlement stablecoin".to_owned(),
+            says: vec!["Payments settle at the mid rate; the service fee is charged separately.".to_owned()],
+            table: Some(Table::new("Rates of the settlement stablecoin", &HEAD, coins).or("No countries agreed.")),
             ..Section::default()
         },
         Section {
-            title: format!("What payers get, to {}", country.alpha3()),
+            title: format!("Payer rates to {}", country.alpha3()),
             filters: Some(FormView { button: "Show", ..FormView::filters(vec![choice]) }),
             table: Some(Table::new("Rates of base currencies", &HEAD, bases)),
             ..Section::default()
@@ -101,7 +101,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     page(&visit, "Rates and spread", sections)
 }
 
-/// The form that proposes other prices, and what is proposed already.
+/// The form for proposing prices, and open proposals.
 async fn change(visit: &Visit) -> Result<Section, Stop> {
     let policy = &visit.tenant()?.policy;
     let waiting = visit.console().desk.waiting_about(Some(visit.tenant_id()?), "pricing").await?;
@@ -111,11 +111,11 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
         .collect();
     let mut forms = Vec::new();
     if links.is_empty() && visit.may_use("POST", "/console/t/{tenant}/rates/pricing") {
-        let mut form = FormView::new("pricing", "Propose other prices", visit.href("/rates/pricing"), "Propose")
-            .says("In basis points (100 bps = 1 %). Somebody else has to approve them. An empty margin is the general one.")
-            .field(Field::whole("premium", "Our fee on payments").holding(policy.premium_bps))
-            .field(Field::whole("margin", "Margin where no country differs").holding(policy.margin_bps))
-            .field(Field::whole("spread", "Spread on exchanges of coins").holding(policy.wallet.spread_bps));
+        let mut form = FormView::new("pricing", "Propose new prices", visit.href("/rates/pricing"), "Propose")
+            .says("In basis points (100 bps = 1 %). Another user has to approve them. An empty margin means the default margin.")
+            .field(Field::whole("premium", "Service fee on payments").holding(policy.premium_bps))
+            .field(Field::whole("margin", "Default margin").holding(policy.margin_bps))
+            .field(Field::whole("spread", "Spread on stablecoin exchanges").holding(policy.wallet.spread_bps));
         for country in Country::ALL {
             let (name, label) = margin_field(country);
             let own = policy.margin_bps_by_country.get(&country).map(u32::to_string).unwrap_or_default();
@@ -129,7 +129,7 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
 
 fn bps(visit: &Visit, name: &str) -> Result<u32, Stop> {
     let number = visit.form().text(name).parse::<u32>().ok().filter(|bps| *bps < WHOLE_BPS);
-    number.ok_or_else(|| Stop::Invalid(format!("{name}: basis points from 0 to {} are expected.", WHOLE_BPS - 1)))
+    number.ok_or_else(|| Stop::Invalid(format!("{name}: enter basis points from 0 to {}.", WHOLE_BPS - 1)))
 }
 
 pub(super) async fn propose(visit: Visit) -> Result<Response, Stop> {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_margin_is_taken_off_the_mid() {
+    fn a_margin_is_deducted_from_the_mid_rate() {
         let mid = Decimal::new(2_784, 1);
         assert_eq!(after(mid, 0), Some(mid));
         assert_eq!(after(mid, 25), Some(Decimal::new(277_704, 3)));

@@ -1,4 +1,4 @@
-//! The receipt of a payment, as a page to print; `docs/statements.md` says what is on it.
+//! The receipt of a payment as a printable page; `docs/statements.md` describes it.
 
 use axum::body::Body;
 use domain::audit::{Facts, Note};
@@ -14,8 +14,8 @@ use crate::wallets::view::{Field, FormView, Section};
 use crate::{Answer, Stop, Visit};
 use http_api::receipt::{Lang, Receipt, Style, page};
 
-/// Who is to read it: value and words.
-const READERS: [(&str, &str); 2] = [("bank", "the bank: with what it was charged"), ("customer", "its customer")];
+/// The audience: value and label.
+const READERS: [(&str, &str); 2] = [("bank", "the bank, with its debits"), ("customer", "its customer")];
 /// Names of the languages, in the order of [`Lang::ALL`].
 const LANGUAGES: [&str; Lang::ALL.len()] =
     ["English", "Urdu", "Arabic", "Hindi", "Bengali", "Nepali", "Vietnamese", "Filipino"];
@@ -27,10 +27,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let with_charge = match asked.given("for") {
         None | Some("bank") => true,
         Some("customer") => false,
-        Some(_) => return Err(Stop::Invalid("A receipt is for the bank or for its customer.".to_owned())),
+        Some(_) => return Err(Stop::Invalid("A receipt is for the bank or its customer.".to_owned())),
     };
     let lang = asked.given("lang").map_or(Some(Lang::default()), Lang::parse);
-    let lang = lang.ok_or_else(|| Stop::Invalid("There is no receipt in that language.".to_owned()))?;
+    let lang = lang.ok_or_else(|| Stop::Invalid("No receipt is available in this language.".to_owned()))?;
     let sandbox = visit.console().settings.environment != Environment::Production;
     let receipt = Receipt::of(&record, &tenant.name, sandbox, with_charge);
     let html = page(&receipt, lang, Style::Linked { style: RECEIPT_STYLE_PATH, icon: ICON_PATH })?;
@@ -39,12 +39,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
     Ok(answer(StatusCode::OK, "text/html; charset=utf-8", Body::from(html), "no-store"))
 }
 
-/// The part of a payment's page that leads to it.
+/// The section of a payment's page with the receipt form.
 pub(super) fn section(visit: &Visit, record: &Record) -> Section {
     let payment = &record.payment;
     let title = match payment.standing.state {
         PaymentState::Succeeded => "Receipt",
-        // It says how the payment stands, and is called so.
+        // The title matches the payment's state.
         _ => "Confirmation",
     };
     let languages: Vec<(&str, &str)> = Lang::ALL.iter().zip(LANGUAGES).map(|(lang, name)| (lang.tag(), name)).collect();
@@ -52,7 +52,7 @@ pub(super) fn section(visit: &Visit, record: &Record) -> Section {
     let form = FormView {
         id: "receipt",
         action: visit.href(&format!("/payments/{}/receipt", payment.id)),
-        button: "Show it for printing",
+        button: "Open printable receipt",
         ..FormView::filters(fields)
     };
     Section { title: title.to_owned(), filters: Some(form), ..Section::default() }

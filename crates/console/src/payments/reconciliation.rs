@@ -1,5 +1,5 @@
-//! What does not agree: the ledger beside the chain, the rails and the banks' statements, as the last comparison found
-//! it, and what rails said that cannot be right or is about nothing of ours.
+//! Discrepancies between the ledger, the chain, the rails and bank statements, as of the last
+//! reconciliation, and rail reports that are contradictory or match no payment.
 
 use axum::response::Response;
 use domain::bank_statement::RailBreak;
@@ -11,10 +11,10 @@ use engine::reconcile::{self, Break, Covered, Report, Stray};
 use crate::wallets::view::{FormView, Section, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
-/// Most alerts and contradictions that are read.
+/// Maximum number of alerts and contradictions shown.
 const READ_MAX: usize = 500;
 
-/// Whether a person was called about a break, and since when.
+/// Whether a discrepancy has an open alert, and since when.
 fn called(alerts: &[(Timestamp, Alert)], it: &Break) -> [Cell; 2] {
     let account = it.account.to_string();
     match alerts.iter().find(|(_, alert)| alert.what.contains(&account)) {
@@ -44,9 +44,9 @@ async fn breaks(visit: &Visit, report: &Report) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = report.breaks.iter().filter(|it| it.tenant == tenant).map(row).collect();
-    let title = format!("Breaks: {}", rows.len());
-    let head = ["Account", "Compared with", "It says", "The ledger says", "State", "Since"];
-    let table = Table::new("Breaks", &head, rows).or("Everything agrees.");
+    let title = format!("Discrepancies: {}", rows.len());
+    let head = ["Account", "Compared with", "External balance", "Ledger balance", "State", "Since"];
+    let table = Table::new("Discrepancies", &head, rows).or("No discrepancies.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -60,14 +60,14 @@ async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = found.iter().map(row).collect();
-    let title = format!("Reports that cannot be right: {}", rows.len());
-    let says = vec!["Nothing was changed by these; somebody has to ask the bank.".to_owned()];
-    let table = Table::new("Reports of rails", &["First said", "Payment", "What"], rows)
-        .or("No rail contradicts what is known.");
+    let title = format!("Contradictory reports: {}", rows.len());
+    let says = vec!["These reports changed nothing. Contact the bank.".to_owned()];
+    let table =
+        Table::new("Reports of rails", &["First reported", "Payment", "Report"], rows).or("No contradictory reports.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
-/// How far the statements of each rail's account reach.
+/// The period covered by the statements of each rail's account.
 async fn statements(visit: &Visit) -> Result<Section, Stop> {
     let covered = visit.console().store().covered().await?;
     let row = |it: &Covered| {
@@ -75,8 +75,8 @@ async fn statements(visit: &Visit) -> Result<Section, Stop> {
     };
     let head = ["Rail", "Currency", "From", "To"];
     let table = Table::new("Statements", &head, covered.iter().map(row).collect())
-        .or("No bank has sent a statement (camt.053) yet.");
-    Ok(Section { title: "Statements of banks".to_owned(), table: Some(table), ..Section::default() })
+        .or("No bank statement (camt.053) received yet.");
+    Ok(Section { title: "Bank statements".to_owned(), table: Some(table), ..Section::default() })
 }
 
 async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
@@ -85,7 +85,7 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
     let row = |(since, it): &(Timestamp, RailBreak)| {
         let about = match it.subject == tenant.0 {
             true => Cell::Empty,
-            // A payment's or an order's pay-out: the search knows which.
+            // A payment or an order's payout: the search knows which.
             false => Cell::id_link(visit.href(&format!("/search?q={}", it.subject)), it.subject),
         };
         vec![
@@ -97,10 +97,10 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = found.iter().map(row).collect();
-    let title = format!("Breaks with banks' statements: {}", rows.len());
-    let says = vec!["Each is an open alert: a later statement closes it, or a person with the alert.".to_owned()];
-    let head = ["Since", "Kind", "Rail", "About", "What"];
-    let table = Table::new("Breaks with banks' statements", &head, rows).or("The statements agree with the ledger.");
+    let title = format!("Bank statement discrepancies: {}", rows.len());
+    let says = vec!["Each is an open alert. A later statement closes it, or an operator closes the alert.".to_owned()];
+    let head = ["Since", "Kind", "Rail", "Subject", "Description"];
+    let table = Table::new("Bank statement discrepancies", &head, rows).or("The bank statements match the ledger.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
@@ -108,9 +108,9 @@ async fn strays(visit: &Visit) -> Result<Section, Stop> {
     let found = visit.console().store().strays(READ_MAX).await?;
     let row = |it: &Stray| vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())];
     let rows: Vec<_> = found.iter().map(row).collect();
-    let title = format!("Reports about nothing of ours: {}", rows.len());
-    let table = Table::new("Reports about nothing of ours", &["First said", "Rail", "What"], rows)
-        .or("Every report was about a payment of ours.");
+    let title = format!("Unmatched reports: {}", rows.len());
+    let table = Table::new("Unmatched reports", &["First reported", "Rail", "Report"], rows)
+        .or("Every report matches a payment.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -119,8 +119,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let mut forms = Vec::new();
     if visit.may_use("POST", "/console/t/{tenant}/reconciliation/compare") {
         let action = visit.href("/reconciliation/compare");
-        let says = "The service that has this role compares soon; reload the page to see what it found.";
-        forms.push(FormView::new("compare", "Compare now", action, "Compare").says(says));
+        let says = "The service reconciles shortly. Reload the page to see the result.";
+        forms.push(FormView::new("compare", "Reconcile now", action, "Reconcile").says(says));
     }
     let first = match &last {
         Some(report) => {
@@ -132,7 +132,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             Section { facts, forms, ..Section::default() }
         }
         None => {
-            let says = vec!["Nothing was compared yet: a running service does so every ten minutes.".to_owned()];
+            let says = vec!["No reconciliation yet. A running service reconciles every ten minutes.".to_owned()];
             Section { says, forms, ..Section::default() }
         }
     };
@@ -149,5 +149,5 @@ pub(super) async fn show(visit: Visit) -> Answer {
 
 pub(super) async fn compare(visit: Visit) -> Result<Response, Stop> {
     reconcile::want(visit.console().store()).await?;
-    Ok(visit.done(&visit.href("/reconciliation"), "A comparison was asked for."))
+    Ok(visit.done(&visit.href("/reconciliation"), "Reconciliation requested."))
 }

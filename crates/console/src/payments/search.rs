@@ -1,6 +1,6 @@
-//! One box for every id: payments, quotes, wallets, requests, deposits, orders, events, transfers, transactions,
-//! addresses, references and accounts; and what a request did that a person made. One thing found is shown at once,
-//! several as a list.
+//! Search by any id: payments, quotes, wallets, requests, deposits, orders, events, transfers,
+//! transactions, addresses, references and accounts; also the actions of a user's request. A single
+//! result opens directly, several are listed.
 
 use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;
@@ -12,15 +12,15 @@ use crate::audit;
 use crate::wallets::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Visit, encoded, see_other};
 
-/// Longest text that is looked for.
+/// Maximum length of a search text.
 const TEXT_MAX_CHARS: usize = 128;
 
-/// A UUID as ids are written, with dashes or without (EndToEndId, InstrId).
+/// A UUID, with dashes or without (EndToEndId, InstrId).
 fn uuid(text: &str) -> Option<Uuid> {
     [32, 36].contains(&text.len()).then(|| Uuid::try_parse(text).ok()).flatten()
 }
 
-/// Whether ids of requests can look so.
+/// Whether the text may be a request id.
 fn may_be_request(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
@@ -42,7 +42,7 @@ async fn find(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     Ok(found)
 }
 
-/// What a person's request of this id was about: what it did, to what, and where that is shown.
+/// The actions of the request with this id: action, subject and its page.
 async fn done_by(visit: &Visit, request: &str) -> Result<Vec<Vec<Cell>>, Stop> {
     let tenant = visit.tenant()?;
     let entries = visit.console().store().audit_of_request(tenant.id, request).await?;
@@ -63,7 +63,7 @@ async fn done_by(visit: &Visit, request: &str) -> Result<Vec<Vec<Cell>>, Stop> {
     Ok(entries.iter().map(row).collect())
 }
 
-/// What it is, its id, and where it is shown.
+/// The kind, id and page of a result.
 fn place(found: &Found) -> (&'static str, Uuid, String) {
     match found {
         Found::Payment(id) => ("Payment", id.0, format!("/payments/{id}")),
@@ -80,11 +80,11 @@ fn place(found: &Found) -> (&'static str, Uuid, String) {
 pub(super) async fn show(visit: Visit) -> Answer {
     let text = visit.query().text("q");
     if text.is_empty() {
-        let says = vec!["Type an id, a reference, an address or a transaction into the box above.".to_owned()];
+        let says = vec!["Enter an id, a reference, an address or a transaction in the search box above.".to_owned()];
         return page(&visit, "Search", vec![Section { says, ..Section::default() }]);
     }
     if text.chars().count() > TEXT_MAX_CHARS || text.chars().any(char::is_control) {
-        return Err(Stop::Invalid(format!("At most {TEXT_MAX_CHARS} characters are looked for.")));
+        return Err(Stop::Invalid(format!("Enter at most {TEXT_MAX_CHARS} characters.")));
     }
     if AccountCode::parse(text).is_some() {
         return Ok(see_other(&visit.href(&format!("/ledger/account?code={}", encoded(text)))));
@@ -96,9 +96,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     if found.is_empty() && may_be_request(text) {
         let rows = done_by(&visit, text).await?;
         if !rows.is_empty() {
-            let says = vec![format!("The request “{text}” did this.")];
-            let head = ["To what", "What", "When", "Who", "Entry of the audit log"];
-            let table = Some(Table::new("Done by the request", &head, rows));
+            let says = vec![format!("Actions of the request “{text}”.")];
+            let head = ["Subject", "Action", "Time", "User", "Audit entry"];
+            let table = Some(Table::new("Actions of the request", &head, rows));
             return page(&visit, "Search", vec![Section { says, table, ..Section::default() }]);
         }
     }
@@ -109,15 +109,15 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let rows: Vec<_> = found.iter().map(row).collect();
     let says = match rows.len() {
         0 => vec![
-            format!("Nothing of this tenant is known by “{text}”."),
-            "Ids, references and addresses are compared as a whole: a part of one finds nothing. Payment events are kept for 30 days."
-                .to_owned(),
-            format!("Ids of requests are kept with what people do; the newest {AUDIT_SEARCHED_MAX} such deeds were looked \
-                 through."),
+            format!("No results for “{text}” in this tenant."),
+            "Enter complete ids, references and addresses. Payment events are kept for 30 days.".to_owned(),
+            format!(
+                "Request ids are stored with users' actions; the latest {AUDIT_SEARCHED_MAX} of these were searched."
+            ),
         ],
-        count => vec![format!("{count} things are known by “{text}”.")],
+        count => vec![format!("{count} results for “{text}”.")],
     };
-    let table = (!rows.is_empty()).then(|| Table::new("Found", &["Id", "What it is"], rows));
+    let table = (!rows.is_empty()).then(|| Table::new("Found", &["Id", "Kind"], rows));
     page(&visit, "Search", vec![Section { says, table, ..Section::default() }])
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uuid_is_written_in_two_ways() {
+    fn a_uuid_has_two_spellings() {
         let id = Uuid::from_u128(0x0123_4567_89ab_4cde_8f01_2345_6789_abcd);
         assert_eq!((uuid(&id.to_string()), uuid(&id.simple().to_string())), (Some(id), Some(id)));
         for wrong in ["", "x", &format!("{{{id}}}"), &format!("urn:uuid:{id}")] {

@@ -1,4 +1,4 @@
-//! Statements of prefunded accounts and wallets, as files for a period (`docs/statements.md`).
+//! Statements of prefund accounts and wallets for a period, as files (`docs/statements.md`).
 
 use domain::audit::{Facts, Note};
 use domain::currency::StableCoin;
@@ -14,18 +14,19 @@ use crate::wallets::view::{Field, FieldKind, FormView, Section, page};
 use crate::{Answer, Stop, Visit};
 use http_api::statements::{Format, file_name, write};
 
-/// Most movements, and most open reservations, of a file from here: more is for the command line.
+/// Maximum number of movements, and of open reservations, in a file; for more, use the command
+/// line.
 const MOVEMENTS_MAX: usize = 50_000;
-/// The forms of a file: value and words.
+/// The file formats: value and label.
 const FORMATS: [(&str, &str); Format::ALL.len()] =
     [("csv", "CSV, for spreadsheets"), ("json", "JSON, for programs"), ("camt053", "camt.053, for banks' systems")];
 
-/// The account of the query, where a statement of it can be taken here: a prefunded account's, a wallet's.
+/// The account in the query, if it has statements here: a prefund account or a wallet.
 fn account(text: &str) -> Option<AccountCode> {
     AccountCode::parse(text).filter(|code| matches!(code, AccountCode::Prefund(_) | AccountCode::Wallet(..)))
 }
 
-/// The accounts that can be chosen: the prefunded ones, and those of the wallet or account that a page led here from.
+/// The selectable accounts: prefund accounts, and the wallet or account that linked to this page.
 fn accounts(visit: &Visit) -> Vec<(String, String)> {
     let mut codes: Vec<AccountCode> = Vec::new();
     if let Some(wallet) = WalletId::parse(visit.query().text("wallet")) {
@@ -52,22 +53,22 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let account = Field { kind: FieldKind::OneOf(accounts(&visit)), ..Field::line("account", "Account") };
     let fields = vec![
         account.holding(chosen),
-        Field::day("from", "From the day (UTC)").holding(month(now).date()),
-        Field::day("to", "to the day, with it").holding(now.date()),
-        Field::choice("format", "Form", &FORMATS),
+        Field::day("from", "From (UTC)").holding(month(now).date()),
+        Field::day("to", "To (inclusive)").holding(now.date()),
+        Field::choice("format", "Format", &FORMATS),
     ];
     let action = visit.href("/statements/file");
     let form = FormView { id: "statement", action, button: "Download", ..FormView::filters(fields) };
     let says = vec![
-        "A statement says what moved over an account in a period, with the balances around it; it is checked against \
-         the books when it is made."
+        "A statement lists the movements of an account in a period, with opening and closing balances. It is checked \
+         against the ledger when it is created."
             .to_owned(),
         format!(
-            "One that ends today is interim: it ends now, and is final when it is made again {} s or more after its end. \
-             At most {MOVEMENTS_MAX} movements; longer ones are made on the command line.",
+            "A statement that ends today is interim: create it again at least {} s after its end to get the final one. \
+             At most {MOVEMENTS_MAX} movements; use the command line for longer statements.",
             FINAL_AFTER.0 / 1_000_000
         ),
-        "A wallet is chosen on its own page.".to_owned(),
+        "To get a wallet's statement, open the wallet's page.".to_owned(),
     ];
     page(&visit, "Statements", vec![Section { says, filters: Some(form), ..Section::default() }])
 }
@@ -78,11 +79,11 @@ fn month(now: Timestamp) -> Timestamp {
     Timestamp((now - into).unix_seconds().div_euclid(86_400) * Span::days(1).0)
 }
 
-/// The period that the query asks for; this month where it asks for none. Today ends now.
+/// The period in the query; this month by default. Today ends now.
 fn period(visit: &Visit, now: Timestamp) -> Result<(Timestamp, Timestamp), Stop> {
     let from = day(visit, "from")?.unwrap_or_else(|| month(now));
     let to = match day(visit, "to")? {
-        Some(last) if last > now => return Err(Stop::Invalid("The last day has not begun yet.".to_owned())),
+        Some(last) if last > now => return Err(Stop::Invalid("The last day is in the future.".to_owned())),
         Some(last) => (last + Span::days(1)).min(now),
         None => now,
     };
@@ -91,10 +92,10 @@ fn period(visit: &Visit, now: Timestamp) -> Result<(Timestamp, Timestamp), Stop>
 
 pub(super) async fn file(visit: Visit) -> Answer {
     let tenant = visit.tenant()?.clone();
-    let no_account = || Stop::Invalid("There are statements of prefunded accounts and of wallets.".to_owned());
+    let no_account = || Stop::Invalid("Statements are available for prefund accounts and wallets.".to_owned());
     let account = account(visit.query().text("account")).ok_or_else(no_account)?;
     let format = Format::parse(visit.query().given("format").unwrap_or("csv"));
-    let format = format.ok_or_else(|| Stop::Invalid("There is no such form of a statement.".to_owned()))?;
+    let format = format.ok_or_else(|| Stop::Invalid("Unknown statement format.".to_owned()))?;
     let now = visit.console().now();
     let (from, to) = period(&visit, now)?;
     let wanted = Wanted { tenant: tenant.id, account, from, to, now, limit: MOVEMENTS_MAX, sequence: None };
@@ -116,17 +117,17 @@ fn refused(error: StatementError) -> Stop {
     match error {
         StatementError::Store(error) => error.into(),
         StatementError::Period { .. } | StatementError::NotOver { .. } => {
-            Stop::Invalid("A period ends behind its beginning, and not in the future.".to_owned())
+            Stop::Invalid("A period must end after its start and not in the future.".to_owned())
         }
-        StatementError::Unknown(account) => Stop::Refused(format!("Nothing was ever booked on {account}.")),
+        StatementError::Unknown(account) => Stop::Refused(format!("There are no entries for {account}.")),
         StatementError::TooLong { what, found, limit } => Stop::Refused(format!(
-            "{found} {what} are more than the {limit} of a file from here: choose a shorter period, or make it with \
-             corridor ledger statement."
+            "{found} {what} exceed the limit of {limit} per file: choose a shorter period, or use corridor ledger \
+             statement."
         )),
         StatementError::Disagrees { .. } => {
-            tracing::error!(%error, "the books do not add up");
-            Stop::Refused("The books of this account do not add up, so there is no statement. Please call whoever looks after the \
-                 system."
+            tracing::error!(%error, "the ledger and the statement disagree");
+            Stop::Refused("The ledger entries of this account are inconsistent, so no statement is available. Please contact the \
+                 system's operators."
                     .to_owned())
         }
     }

@@ -1,5 +1,5 @@
-//! One payment: why it is where it is, and everything that happened on its way there, in the order in which it did, with
-//! what people did to it and the requests that they did it by.
+//! A payment: the reason for its state, and its full history in order, including users' actions and
+//! the requests that carried them.
 
 use domain::attempt::AttemptState;
 use domain::audit::Entry;
@@ -16,19 +16,19 @@ use crate::audit;
 use crate::wallets::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
-/// The page that decides about a payment.
+/// The page for deciding on a payment.
 const REVIEW: &str = "/console/t/{tenant}/review/payments/{id}";
 
-/// Something that happened.
+/// A step of the history.
 struct Step {
     at: Timestamp,
-    /// At one instant, what was asked comes before what it led to.
+    /// At the same instant, a request precedes its consequences.
     order: u8,
     what: String,
     detail: String,
     who: String,
     id: Option<Uuid>,
-    /// The request by which somebody did it, where that is kept.
+    /// The request of a user's action, if recorded.
     request: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         standing(&visit, &case, &proposals),
         receipt::section(&visit, &case.record),
         Section {
-            title: "What happened".to_owned(),
+            title: "Timeline".to_owned(),
             table: Some(steps(&case, &proposals, &deeds, &decisions)),
             ..Section::default()
         },
@@ -53,17 +53,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
         order(&case),
         Section {
             title: "Webhooks".to_owned(),
-            says: vec![
-                "Payments have none: the client reads their events with GET /v2/events, where each step above was told."
-                    .to_owned(),
-            ],
+            says: vec!["Payments have none. The client reads their events with GET /v2/events.".to_owned()],
             ..Section::default()
         },
     ];
     page(&visit, "Payment", sections)
 }
 
-/// Why it is where it is, the decision that it waits for, its numbers.
+/// The reason for its state, the pending decision, its key data.
 fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
     let record = &case.record;
     let payment = &record.payment;
@@ -72,14 +69,14 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
     let asks = payment.review == ReviewState::Waiting || payment.standing.state == PaymentState::Unknown;
     if asks && visit.may_use("GET", REVIEW) {
         let words = match payment.standing.state {
-            PaymentState::Unknown => "Say what became of it",
-            _ => "Decide whether it may be paid",
+            PaymentState::Unknown => "Record the outcome",
+            _ => "Approve or reject the payment",
         };
         links.push((visit.href(&format!("/review/payments/{}", payment.id)), words.to_owned()));
     }
     for proposal in proposals.iter().filter(|proposal| proposal.is_open(now)) {
         let words =
-            format!("{} is proposed by {} and waits for a second person", proposal.deed.title(), proposal.maker.login);
+            format!("{} was proposed by {} and is waiting for approval", proposal.deed.title(), proposal.maker.login);
         links.push((format!("/console/approvals/{}", proposal.id), words));
     }
     let quote = payment.quote;
@@ -95,7 +92,7 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
         ("Quote", Cell::id_link(visit.href(&format!("/quotes/{quote}")), quote)),
         ("Country", Cell::text(payment.country.alpha3())),
         ("Payer pays", Cell::number(payment.base)),
-        ("Beneficiary gets", Cell::number(payment.amount)),
+        ("Beneficiary receives", Cell::number(payment.amount)),
         ("Debited", payment.charge.total().map_or(Cell::Empty, Cell::number)),
         ("Accepted", Cell::When(payment.accepted_at)),
         ("Settled after", Cell::maybe(payment.settled_at.map(|at| took(at - payment.accepted_at)))),
@@ -112,8 +109,8 @@ fn screening(case: &Case) -> String {
     let found = screened.evidence.as_ref().map(|it| format!(" against {it}")).unwrap_or_default();
     let decision = match payment.review {
         ReviewState::NotNeeded => "no decision needed",
-        ReviewState::Waiting => "waits for a decision",
-        ReviewState::Approved => "let pass by a person",
+        ReviewState::Waiting => "waiting for a decision",
+        ReviewState::Approved => "approved by a user",
         ReviewState::Refused => "refused",
     };
     format!("{} of 100{found}; lists {}{stale}; {decision}", screened.score, screened.list_version)
@@ -139,17 +136,17 @@ fn steps(case: &Case, proposals: &[Approval], deeds: &[Entry], decisions: &[Entr
         ]
     };
     let rows = steps.into_iter().map(row).collect();
-    Table::new("What happened, the first thing first", &["When", "What", "More", "By", "Id", "Request"], rows)
+    Table::new("Timeline, oldest first", &["Time", "Event", "Details", "By", "Id", "Request"], rows)
 }
 
-/// What the client asked for.
+/// The client's requests.
 fn asked(case: &Case, steps: &mut Vec<Step>) {
     let (payment, quote) = (&case.record.payment, &case.record.quote);
     let by_client = || "client".to_owned();
     steps.push(Step {
         at: quote.created_at,
         order: 0,
-        what: "Quote made".to_owned(),
+        what: "Quote created".to_owned(),
         detail: format!("{} → {} at {}", quote.offer.amount, quote.offer.amount_destination, quote.offer.rate),
         who: by_client(),
         id: Some(quote.id.0),
@@ -167,7 +164,7 @@ fn asked(case: &Case, steps: &mut Vec<Step>) {
     });
 }
 
-/// What was sent to rails, and what they said.
+/// Orders sent to rails, and their reports.
 fn tried(case: &Case, steps: &mut Vec<Step>) {
     for attempt in &case.attempts {
         steps.push(Step {
@@ -202,7 +199,7 @@ fn tried(case: &Case, steps: &mut Vec<Step>) {
         steps.push(Step {
             at: *at,
             order: 6,
-            what: "Something that cannot be right".to_owned(),
+            what: "Contradictory report".to_owned(),
             detail: discrepancy.what.clone(),
             who: "rail".to_owned(),
             id: None,
@@ -211,7 +208,7 @@ fn tried(case: &Case, steps: &mut Vec<Step>) {
     }
 }
 
-/// What was booked: one step for each linked set.
+/// Ledger entries: one step per linked set.
 fn booked(transfers: &[StoredTransfer], steps: &mut Vec<Step>) {
     let mut last: Option<(domain::ids::TransferId, usize)> = None;
     for transfer in transfers {
@@ -236,7 +233,7 @@ fn booked(transfers: &[StoredTransfer], steps: &mut Vec<Step>) {
     }
 }
 
-/// What clients were told.
+/// Events for the client.
 fn told(case: &Case, steps: &mut Vec<Step>) {
     for event in &case.events {
         let standing = event.standing.as_ref();
@@ -253,7 +250,7 @@ fn told(case: &Case, steps: &mut Vec<Step>) {
     }
 }
 
-/// What people proposed and decided.
+/// Users' proposals and decisions.
 fn decided(proposals: &[Approval], decisions: &[Entry], steps: &mut Vec<Step>) {
     for proposal in proposals {
         let name = proposal.id.to_string();
@@ -285,7 +282,7 @@ fn decided(proposals: &[Approval], decisions: &[Entry], steps: &mut Vec<Step>) {
     }
 }
 
-/// What people did to the payment itself, as the audit log has it.
+/// Users' actions on the payment, from the audit log.
 fn done(deeds: &[Entry], steps: &mut Vec<Step>) {
     for entry in deeds {
         steps.push(Step {
@@ -322,13 +319,13 @@ fn attempts(case: &Case) -> Section {
             attempt.bank_reference.as_ref().map_or(Cell::Empty, Cell::id),
         ]
     };
-    let head = ["Number", "Rail", "State", "Amount", "Begun", "Changed", "Reason", "UETR", "Bank reference"];
+    let head = ["Number", "Rail", "State", "Amount", "Started", "Changed", "Reason", "UETR", "Bank reference"];
     let rows = case.attempts.iter().map(row).collect();
-    let table = Table::new("Attempts", &head, rows).or("Nothing was sent to a rail.");
+    let table = Table::new("Attempts", &head, rows).or("Not sent to a rail yet.");
     Section { title: "Attempts".to_owned(), table: Some(table), ..Section::default() }
 }
 
-/// A transfer's row; accounts lead to what moved over them.
+/// A transfer's row, linked to its accounts.
 pub(super) fn transfer_row(visit: &Visit, transfer: &StoredTransfer) -> Vec<Cell> {
     let account = |code: &domain::ledger::AccountCode| {
         let code = code.to_string();
@@ -349,12 +346,12 @@ pub(super) fn transfer_row(visit: &Visit, transfer: &StoredTransfer) -> Vec<Cell
 
 fn transfers(visit: &Visit, transfers: &[StoredTransfer]) -> Section {
     let rows = transfers.iter().map(|transfer| transfer_row(visit, transfer)).collect();
-    let head = ["When", "Reason", "Kind", "Debit", "Credit", "Amount"];
-    let table = Table::new("Transfers", &head, rows).or("Nothing was booked.");
+    let head = ["Time", "Reason", "Kind", "Debit", "Credit", "Amount"];
+    let table = Table::new("Transfers", &head, rows).or("No transfers.");
     Section { title: "Ledger".to_owned(), table: Some(table), ..Section::default() }
 }
 
-/// Who pays whom: whole, for people who have to find out.
+/// Sender and beneficiary, unmasked for investigations.
 fn order(case: &Case) -> Section {
     let order = &case.record.order;
     let facts = vec![

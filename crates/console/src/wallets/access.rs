@@ -1,31 +1,31 @@
-//! Who may use the pages of the wallet side: the rows of their routes.
+//! Access to the pages of the wallet side: the rows of their routes.
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury};
 
 use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post};
 
-/// Whoever decides what lists and limits left to people.
+/// Roles that decide on cases held for review.
 const DECIDE: Who = Who::Roles(&[Compliance]);
-/// The second pair of eyes of a refund; the engine sees to it that it is another person's.
+/// Roles that approve refunds; the engine requires a different user than the proposer.
 const AGREE: Who = Who::Roles(&[Compliance, Approver]);
-/// Whoever finds out what became of money at a rail.
+/// Roles that resolve payouts with an unknown outcome.
 const RAILS: Who = Who::Roles(&[Operator, Compliance, Treasury]);
-/// Whoever gives coins back.
+/// Roles that return tokens.
 const GIVE_BACK: Who = Who::Roles(&[Operator, Treasury]);
-/// Whoever is called by alerts.
+/// Roles that handle alerts.
 const CALLED: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
-/// Whoever sees that the bank's system gets its webhooks.
+/// Roles that resend the bank's webhooks.
 const SEND: Who = Who::Roles(&[Operator, Admin]);
-/// Whoever looks after connections.
+/// Roles that manage connections.
 const CONNECT: Who = Who::Roles(&[Admin]);
-/// Whoever proposes what a tenant may do.
+/// Roles that propose tenant policies.
 const AGREE_ON: Who = Who::Roles(&[Compliance, Admin]);
-/// Whoever may see access keys.
+/// Roles that see access keys.
 const SEE_KEYS: Who = Who::Roles(&[Admin, Auditor]);
-/// Whoever tries things out.
+/// Roles that use sandbox tools.
 const TRY: Who = Who::Roles(&[Operator, Compliance, Treasury, Admin]);
 
-/// One row for each route.
+/// One row per route.
 pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/wallets", LOOK),
     get("/console/t/{tenant}/wallets/export.csv", LOOK),
@@ -79,7 +79,7 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     all_tenants(get("/console/system", LOOK)),
     all_tenants(post("/console/system/coins", Who::Roles(&[Compliance, Admin]))),
     get("/console/t/{tenant}/sandbox", TRY),
-    // There is one clock for everybody.
+    // All tenants share one clock.
     all_tenants(post("/console/t/{tenant}/sandbox/clock", TRY)),
     post("/console/t/{tenant}/sandbox/faucet", TRY),
     post("/console/t/{tenant}/sandbox/pay", TRY),

@@ -1,4 +1,4 @@
-//! What a person was called for, and saying that somebody has looked. What is found again is a new alert.
+//! Open alerts, and closing those that were handled. A recurrence opens a new alert.
 
 use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
@@ -7,12 +7,12 @@ use uuid::Uuid;
 use super::view::{Field, FormView, Section, age, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
-/// Most alerts that are shown; the command line has the same bound.
+/// Maximum number of alerts shown, as on the command line.
 const SHOWN_MAX: usize = 1_000;
 
-/// Where the page of what an alert is about is, if it has one.
+/// The page of an alert's subject, if it has one.
 fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
-    // What is about no payment is about the tenant: the page of breaks has it.
+    // Alerts without a payment concern the tenant; they are on the reconciliation page.
     let is_tenant = alert.subject == visit.tenant_id()?.0;
     let below = match alert.kind {
         AlertKind::DeliveryDead => "/webhooks/deliveries/",
@@ -23,7 +23,7 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }
         AlertKind::Discrepancy => "/payments/",
-        // A payment's or an order's pay-out, a request or a wallet: the search knows which.
+        // A payment or an order's payout, a request or a wallet: the search knows which.
         AlertKind::RailMismatch | AlertKind::ListedDust => "/search?q=",
         AlertKind::ReceiverGone
         | AlertKind::TokenChanged
@@ -56,10 +56,10 @@ pub(super) async fn list(visit: Visit) -> Answer {
         }
         Ok(row)
     };
-    let mut head = vec!["Kind", "Since", "Age", "About", "What"];
+    let mut head = vec!["Kind", "Since", "Age", "Subject", "Description"];
     head.extend(may.then_some("Close"));
     let table = Table::new("Open alerts", &head, alerts.iter().map(row).collect::<Result<Vec<_>, Stop>>()?)
-        .or("No alert is open.");
+        .or("No open alerts.");
     let mut sections = Vec::new();
     let chosen = visit.query().given("alert").and_then(|text| Uuid::parse_str(text).ok());
     if let Some((_, alert)) = alerts.iter().find(|(_, alert)| may && Some(alert.id()) == chosen) {
@@ -77,7 +77,7 @@ pub(super) async fn close(visit: Visit) -> Answer {
     let wanted = Uuid::parse_str(visit.form().text("alert")).map_err(|_| Stop::NotFound)?;
     let alerts = open(&visit).await?;
     let (_, alert) = alerts.iter().find(|(_, alert)| alert.id() == wanted).ok_or(Stop::NotFound)?;
-    // The store notes who did it and why in the same commit.
+    // The store records the actor and the reason in the same commit.
     visit.console().store().close_alert(visit.tenant_id()?, alert, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href("/alerts"), "Closed. What is found again is a new alert."))
+    Ok(visit.done(&visit.href("/alerts"), "Closed. A recurrence opens a new alert."))
 }

@@ -1,4 +1,4 @@
-//! One delivery of a webhook: what is sent, and every try with its answer.
+//! A webhook delivery: its body, and every attempt with the endpoint's answer.
 
 use domain::delivery::DeliveryAttempt;
 use domain::ids::EventId;
@@ -8,7 +8,7 @@ use super::view::{FormView, Section, instant, page};
 use super::webhooks::tone;
 use crate::{Answer, Cell, Table, Tone, Visit};
 
-/// Characters of an answer that the list of tries shows; the newest one is shown whole.
+/// Characters of an answer shown in the list of attempts; the latest is shown in full.
 const SHORT_CHARS: usize = 80;
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -28,19 +28,19 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ("Event", Cell::text(record.event.kind_name())),
         ("Id", Cell::id(delivery.event)),
         ("About", about),
-        ("Number there", Cell::number(delivery.version)),
+        ("Sequence", Cell::number(delivery.version)),
         ("Happened", Cell::When(record.event.at())),
-        ("Next try", instant(delivery.next_at)),
+        ("Next attempt", instant(delivery.next_at)),
         ("Delivered", instant(delivery.delivered_at)),
         ("Tries", Cell::number(delivery.attempts)),
     ];
     let rows = attempts.iter().map(attempt_row).collect();
-    let head = ["Try", "At", "HTTP status", "Took", "Result", "Answer"];
-    let table = Table::new("Tries", &head, rows).or("It has not been tried yet.");
+    let head = ["Attempt", "Time", "HTTP status", "Took", "Result", "Answer"];
+    let table = Table::new("Attempts", &head, rows).or("No attempts yet.");
     let body = String::from_utf8_lossy(&wallets.envelope(&record.event)?).into_owned();
-    let mut exact = vec![("What is sent".to_owned(), body)];
+    let mut exact = vec![("Request body".to_owned(), body)];
     let newest = attempts.last().filter(|attempt| !attempt.body.is_empty());
-    exact.extend(newest.map(|attempt| ("The newest answer".to_owned(), attempt.body.clone())));
+    exact.extend(newest.map(|attempt| ("Latest answer".to_owned(), attempt.body.clone())));
     let mut sections = vec![
         Section { facts, ..Section::default() },
         Section { title: "Tries".to_owned(), table: Some(table), ..Section::default() },
@@ -48,8 +48,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     ];
     if visit.may_use("POST", "/console/t/{tenant}/webhooks/deliveries/{id}/resend") {
         let to = visit.href(&format!("/webhooks/deliveries/{id}/resend"));
-        let form = FormView::new("resend", "Send it again", to, "Send again")
-            .says("The same bytes under the same id: a receiver that has them already knows them by it.");
+        let form = FormView::new("resend", "Redeliver", to, "Resend")
+            .says("Resends the same body under the same id, by which the endpoint recognizes a duplicate.");
         sections.push(Section { forms: vec![form.why()], ..Section::default() });
     }
     page(&visit, "Delivery", sections)
@@ -74,5 +74,5 @@ fn attempt_row(attempt: &DeliveryAttempt) -> Vec<Cell> {
 pub(super) async fn resend(visit: Visit) -> Answer {
     let (id, why) = (visit.id(EventId::parse)?, visit.why()?.to_owned());
     visit.console().wallets.redeliver(&visit.caller()?, id, visit.deed(&why), None).await?;
-    Ok(visit.done(&visit.href(&format!("/webhooks/deliveries/{id}")), "It is sent again."))
+    Ok(visit.done(&visit.href(&format!("/webhooks/deliveries/{id}")), "The delivery was queued again."))
 }

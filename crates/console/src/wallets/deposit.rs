@@ -1,5 +1,6 @@
-//! One deposit with all that was found about it, and what a person decides: released, refused, kept for good, given back.
-//! Releasing more than the tenant's limit takes a second person, and so does giving back (`decisions.md`, "Four eyes").
+//! A deposit with its screening evidence, and the decisions on it: release, reject, hold, refund.
+//! Releasing more than the tenant's limit and refunding require a second user (`decisions.md`,
+//! "Four eyes").
 
 use domain::chain::Address;
 use domain::coin_amount;
@@ -16,7 +17,7 @@ use super::{SEEN, as_shown, deposit_tone, waiting, wanted};
 use crate::audit;
 use crate::{Answer, Cell, Stop, Table, Visit};
 
-/// The refund that whoever approves it has before him.
+/// The refund that the approver has reviewed.
 const TO: &str = "seen_to";
 const AMOUNT: &str = "seen_amount";
 
@@ -46,7 +47,7 @@ fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, 
         ("Amount", coins(deposit.minor, deposit.coin)),
         ("Deposit", Cell::id(deposit.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet)),
-        ("Request", request.unwrap_or(Cell::text("none: it came straight to the wallet's address"))),
+        ("Request", request.unwrap_or(Cell::text("none; sent directly to the wallet's address"))),
         ("From", Cell::id(deposit.from)),
         ("To", Cell::id(deposit.to)),
         ("Transaction", tx(deposit.tx)),
@@ -57,11 +58,11 @@ fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, 
         ("In the wallet", instant(deposit.completed_at)),
         ("Released by", deposit.release_tx.map_or(Cell::Empty, tx)),
         ("Booked in", Cell::text(deposit.pot.name())),
-        ("Failed because", Cell::maybe(deposit.failure.map(|why| why.name()))),
+        ("Failure reason", Cell::maybe(deposit.failure.map(|why| why.name()))),
     ])
 }
 
-/// Whether the escrow is on hold, for this deposit or for another one in it.
+/// Whether the escrow is on hold, because of this or another deposit.
 async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Stop> {
     let Some(id) = deposit.request else { return Ok(None) };
     let request = visit.console().store().request(visit.tenant_id()?, id).await?;
@@ -69,16 +70,16 @@ async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Sto
     let says = match (hold.held_at, hold.lift) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
-            "The hold is lifted; the chain is being told. What waits in the escrow goes on afterwards."
+            "The hold is lifted and is being lifted on chain. Waiting deposits of the escrow continue afterwards."
         }
-        (Some(_), None) => "Something in the escrow is on legal hold: nothing in there is released or given back.",
-        (None, Some(_)) => "Its hold was lifted, here and on the chain.",
+        (Some(_), None) => "Funds in the escrow are on legal hold. Nothing in the escrow is released or refunded.",
+        (None, Some(_)) => "The hold was lifted, here and on chain.",
     };
     let facts = vec![("On legal hold since", instant(hold.held_at))];
     Ok(Some(Section { title: "Escrow".to_owned(), facts, says: vec![says.to_owned()], ..Section::default() }))
 }
 
-/// What the assessment rests on.
+/// The evidence of the assessment.
 fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
     let checks = assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
     let facts = vec![
@@ -96,7 +97,7 @@ fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
         vec![Cell::text(words(code)), Cell::text(what)]
     };
     let rows = assessed.evidence.iter().map(row).collect();
-    let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("Nothing was found against it.");
+    let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("No findings.");
     let mut cards = vec![sender_card(deposit)];
     cards.extend(assessed.evidence.iter().filter_map(|line| list_match(line, &assessed.list_version)));
     Section { title: "Risk".to_owned(), facts, cards, table: Some(table), ..Section::default() }
@@ -107,7 +108,7 @@ fn decided(deposit: &Deposit) -> Option<Section> {
     let facts = vec![
         ("Decision", Cell::text(words(decision.verdict.name()))),
         ("By", Cell::text(decision.by.as_str())),
-        ("Why", Cell::text(decision.note.as_str())),
+        ("Reason", Cell::text(decision.note.as_str())),
         ("At", Cell::When(decision.at)),
     ];
     Some(Section { title: "Decision".to_owned(), facts, ..Section::default() })
@@ -116,28 +117,28 @@ fn decided(deposit: &Deposit) -> Option<Section> {
 fn refund(deposit: &Deposit) -> Option<Section> {
     let refund = deposit.refund.as_ref()?;
     let facts = vec![
-        ("Goes back to", Cell::id(refund.to)),
+        ("Refund address", Cell::id(refund.to)),
         ("Proposed by", Cell::text(refund.proposed_by.as_str())),
         ("Score of the address", Cell::number(refund.screened.score)),
         ("List version", Cell::text(refund.screened.list_version.as_str())),
-        ("Proposal on the chain", Cell::text(if refund.proposed { "yes" } else { "not yet" })),
+        ("Proposal on chain", Cell::text(if refund.proposed { "yes" } else { "not yet" })),
         ("Approved by", Cell::maybe(refund.approved_by.clone())),
-        ("List version then", Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone()))),
-        ("Paid back by", refund.tx.map_or(Cell::Empty, Cell::id)),
+        ("List version at approval", Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone()))),
+        ("Refund transaction", refund.tx.map_or(Cell::Empty, Cell::id)),
     ];
     Some(Section { title: "Refund".to_owned(), facts, ..Section::default() })
 }
 
-/// What can be decided in its state.
+/// The possible decisions in its state.
 fn verdicts(state: DepositState) -> &'static [(&'static str, &'static str)] {
     match state {
         DepositState::InReview => &[
-            ("approve", "approve: it goes to the wallet"),
-            ("reject", "reject: it may be given back"),
-            ("legal_hold", "legal hold: it is not given back"),
-            ("block", "reject, and block the wallet"),
+            ("approve", "approve: release to the wallet"),
+            ("reject", "reject: may be refunded"),
+            ("legal_hold", "legal hold: not refunded"),
+            ("block", "reject and block the wallet"),
         ],
-        DepositState::Rejected => &[("legal_hold", "legal hold: it is not given back")],
+        DepositState::Rejected => &[("legal_hold", "legal hold: not refunded")],
         _ => &[],
     }
 }
@@ -154,8 +155,10 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     if !verdicts.is_empty() && may("decide") {
         let limit = coin_amount::show(visit.tenant()?.policy.wallet.second_person_above);
         let says = match needs_second(visit, deposit)? {
-            true => format!("It is more than {limit}: releasing it needs a second person. Everything else is at once."),
-            false => "It is done at once.".to_owned(),
+            true => format!(
+                "The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."
+            ),
+            false => "The decision takes effect at once.".to_owned(),
         };
         let form = FormView::new("decide", "Decide", to("decide"), "Decide").says(says);
         let form = form.field(Field::choice("verdict", "Decision", verdicts));
@@ -163,13 +166,13 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     }
     if deposit.has_hold_to_lift() && may("lift-hold") {
         let form = FormView::new("lift-hold", "Lift the legal hold", to("lift-hold"), "Propose to lift the hold")
-            .says("Somebody else has to approve it. The deposit stays refused and can be given back. If nothing else in its escrow is on hold, the chain is told, and what waits in there goes on.");
+            .says("Another user has to approve it. The deposit stays rejected and can be refunded. If nothing else in its escrow is on hold, the hold is lifted on chain and waiting deposits continue.");
         forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
     }
     let refused = matches!(deposit.state, DepositState::Rejected | DepositState::Failed);
     if refused && deposit.request.is_some() && may("refund") {
-        let form = FormView::new("refund", "Give it back", to("refund"), "Propose the refund")
-            .says("To the address that its sender names: exchanges pay from addresses that many people share. It is screened, and somebody else has to approve it.")
+        let form = FormView::new("refund", "Refund", to("refund"), "Propose the refund")
+            .says("Enter the address that the sender has given: exchanges send from addresses that many customers share. The address is screened, and another user has to approve the refund.")
             .field(Field::line("to", "Address").holding(named.address().map(|to| to.to_string()).unwrap_or_default()));
         forms.push(form.why());
     }
@@ -177,15 +180,13 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     if let Some(refund) = open.filter(|it| it.proposed && may("refund/approve")) {
         let form = FormView::new("approve", "Approve the refund", to("refund/approve"), "Approve the refund");
         let amount = coin_amount::show(deposit.minor);
-        let says = format!("{amount} {} goes back to {}.", deposit.coin.currency().code(), refund.to);
+        let says = format!("{amount} {} will be refunded to {}.", deposit.coin.currency().code(), refund.to);
         let form = form.says(says).field(Field::hidden(TO, refund.to)).field(Field::hidden(AMOUNT, deposit.minor));
         forms.push(form.why().danger());
     }
     if open.is_some() && may("refund/withdraw") {
         let form = FormView::new("withdraw", "Withdraw the proposal", to("refund/withdraw"), "Withdraw the proposal")
-            .says(
-                "Nothing is given back; what is proposed on the chain is called off there. It can be proposed again.",
-            );
+            .says("Nothing is refunded, and the proposal is cancelled on chain. A refund can be proposed again.");
         forms.push(form.why());
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
@@ -199,10 +200,7 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let wallets = &visit.console().wallets;
     let deposit = wallets.find_deposit(&caller, id).await?;
     if !verdicts(deposit.state).iter().any(|(name, _)| *name == verdict.name()) {
-        return Err(Stop::Refused(format!(
-            "The deposit is {}: nothing is to be decided.",
-            words(deposit.state.name())
-        )));
+        return Err(Stop::Refused(format!("The deposit is {}: no decision is pending.", words(deposit.state.name()))));
     }
     as_shown(&visit, deposit.state_at.0)?;
     if verdict == ReviewVerdict::Approve && needs_second(&visit, &deposit)? {
@@ -222,11 +220,11 @@ pub(super) async fn lift_hold(visit: Visit) -> Answer {
 
 pub(super) async fn propose_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
-    let wrong = || Stop::Invalid("The address is none, or its checksum is wrong: is a digit mistyped?".to_owned());
+    let wrong = || Stop::Invalid("The address or its checksum is invalid. Check for a mistyped digit.".to_owned());
     let to = Address::parse_checked(visit.form().text("to")).ok_or_else(wrong)?;
     let by = visit.deed(&why);
     visit.console().wallets.propose_refund(&visit.caller()?, id, to, by).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Proposed. Somebody else has to approve it."))
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Proposed. Another user has to approve it."))
 }
 
 pub(super) async fn approve_refund(visit: Visit) -> Answer {
@@ -235,14 +233,14 @@ pub(super) async fn approve_refund(visit: Visit) -> Answer {
     let to = Address::parse(visit.form().text(TO)).ok_or_else(unseen)?;
     let minor = visit.form().text(AMOUNT).parse().map_err(|_| unseen())?;
     let seen = SeenRefund { to, minor: Some(minor) };
-    // Login names have one spelling: the engine's comparison tells two people apart.
+    // Login names have a single spelling, so the engine's comparison distinguishes two users.
     let by = visit.deed(&why);
     visit.console().wallets.approve_refund(&visit.caller()?, id, seen, by).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Approved: it is paid back."))
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Approved. The deposit is being refunded."))
 }
 
 pub(super) async fn withdraw_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
     visit.console().wallets.withdraw_refund(&visit.caller()?, id, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Withdrawn: it is as refused as before."))
+    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Withdrawn. The deposit stays rejected."))
 }

@@ -1,4 +1,4 @@
-//! All deposits of a tenant, with filters, as a page and as a file.
+//! All deposits of a tenant with filters, as a page and as a file.
 
 use domain::coin_amount;
 use domain::deposit::DepositState;
@@ -21,7 +21,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.rows.iter().map(|deposit| deposit_row(&visit, deposit)).collect();
     let head = ["Deposit", "State", "Amount", "Last change", "First seen", "Wallet"];
     let pager = pager(&visit, &visit.href("/deposits"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Deposits", &head, rows).or("No deposit fits.").paged(pager);
+    let table = Table::new("Deposits", &head, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
     let filters = FormView::filters(vec![state.or_all().as_asked(visit.query())]);
     let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &FILTERS));

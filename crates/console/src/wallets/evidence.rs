@@ -1,14 +1,14 @@
-//! What a list match rests on, side by side: what a person said about himself, and the entry that it is near to.
+//! The evidence of a list match, side by side: the sender's details and the list entry.
 
 use domain::deposit::Deposit;
 
 use super::view::{Card, words};
 use crate::Cell;
 
-/// Findings whose evidence is an entry of a list: `"<list> <uid> <listed name>"`.
+/// Findings whose evidence is a list entry: `"<list> <uid> <listed name>"`.
 const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_MATCH"];
 
-/// What the sender said, and where the money came from.
+/// The sender's details, and the origin of the money.
 pub(super) fn sender_card(deposit: &Deposit) -> Card {
     let said = &deposit.sender;
     let name = [said.first_name.as_deref(), said.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
@@ -22,13 +22,13 @@ pub(super) fn sender_card(deposit: &Deposit) -> Card {
     Card { title: "The sender".to_owned(), facts }
 }
 
-/// The entry of a list that a line of evidence names.
+/// The list entry in a line of evidence.
 pub(super) fn list_match(line: &str, list_version: &str) -> Option<Card> {
     let (code, entry) = line.split_once(": ")?;
     OF_LISTS.contains(&code).then(|| entry_card(&words(code), entry, list_version))
 }
 
-/// An entry of a list.
+/// A list entry.
 pub(super) fn entry_card(finding: &str, entry: &str, list_version: &str) -> Card {
     let mut parts = entry.splitn(3, ' ');
     let mut part = || Cell::maybe(parts.next().filter(|part| !part.is_empty()).map(str::to_owned));
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_taken_apart() {
+    fn an_entry_is_parsed() {
         let card = list_match("POSSIBLE_MATCH: SAMPLE S-1 Zorblax Quibbleton", "2026-11-20 ab12").expect("a match");
         assert_eq!(card.facts[0].1, Cell::text("Zorblax Quibbleton"));
         assert_eq!((&card.facts[1].1, &card.facts[2].1), (&Cell::text("S-1"), &Cell::text("SAMPLE")));

@@ -1,4 +1,5 @@
-//! Access keys of a tenant: made, renewed, restricted and revoked. A secret is shown once, to whoever asked for it.
+//! A tenant's access keys: create, rotate, restrict, revoke. A secret is shown once, to the user
+//! who created it.
 
 use engine::payments::KeyRow;
 use secrecy::ExposeSecret as _;
@@ -8,14 +9,14 @@ use crate::outside::{KeyUse, ShownKey};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 use http_api::auth::Network;
 
-/// Most addresses and networks of a key.
+/// Maximum number of addresses and networks of a key.
 const NETWORKS_MAX: usize = 64;
 
 async fn all(visit: &Visit) -> Result<Vec<KeyRow>, Stop> {
     Ok(visit.console().store().keys(visit.tenant_id()?).await?)
 }
 
-/// The tenant's key that a query or a form names; another tenant's is none.
+/// The tenant's key in a query or a form; another tenant's key is not found.
 async fn named(visit: &Visit, name: &str) -> Result<KeyRow, Stop> {
     all(visit).await?.into_iter().find(|key| key.access_key == name).ok_or(Stop::NotFound)
 }
@@ -49,16 +50,16 @@ pub(super) async fn list(visit: Visit) -> Answer {
         }
         row
     };
-    let mut head = vec!["Access key", "Use", "State", "Secrets", "Only from", "Created", "Revoked"];
+    let mut head = vec!["Access key", "Use", "State", "Secrets", "Allowed networks", "Created", "Revoked"];
     head.extend(may.then_some("Change"));
-    let table = Table::new("Access keys", &head, keys.iter().map(row).collect()).or("There is no access key yet.");
+    let table = Table::new("Access keys", &head, keys.iter().map(row).collect()).or("No access keys yet.");
     let mut sections = Vec::new();
     let chosen = visit.query().given("key").and_then(|name| keys.iter().find(|key| key.access_key == name));
     sections.extend(chosen.filter(|key| may && key.revoked_at.is_none()).map(|key| change(&visit, key)));
     sections.push(Section { table: Some(table), ..Section::default() });
     if visit.may_use("POST", "/console/t/{tenant}/keys/create") {
-        let form = FormView::new("create", "New access key", visit.href("/keys/create"), "Make the key")
-            .says("Its secret is shown once.")
+        let form = FormView::new("create", "New access key", visit.href("/keys/create"), "Create key")
+            .says("The secret is shown only once.")
             .field(Field::choice("use", "For", &[("pay", "Payment Service v2"), ("wallet", "Wallet Service v1")]));
         sections.push(Section { forms: vec![form], ..Section::default() });
     }
@@ -70,16 +71,17 @@ fn change(visit: &Visit, key: &KeyRow) -> Section {
         let form = FormView::new(id, title, visit.href(&format!("/keys/{deed}")), button);
         form.field(Field::hidden("key", &key.access_key))
     };
-    let (suspend, words) = if key.suspended { ("resume", "Use it again") } else { ("suspend", "Suspend it") };
+    let (suspend, words) = if key.suspended { ("resume", "Resume key") } else { ("suspend", "Suspend key") };
     let forms = vec![
-        form("rotate", "New secret", "rotate", "Make a new secret")
-            .says("It is shown once. The old one stays valid for some days, until the client has changed over."),
-        form("networks", "Only from", "networks", "Set the addresses")
-            .says("Addresses and networks (CIDR) with spaces between them; none = from everywhere.")
+        form("rotate", "Rotate secret", "rotate", "Rotate secret").says(
+            "The new secret is shown only once. The old one stays valid for some days, so that the client can switch.",
+        ),
+        form("networks", "Allowed networks", "networks", "Save networks")
+            .says("Addresses and networks (CIDR), separated by spaces. Leave empty to allow all.")
             .field(Field::line("networks", "Addresses").optional().holding(key.allowed_ips.join(" "))),
         form("suspend", if key.suspended { "Resume" } else { "Suspend" }, suspend, words)
-            .says("Every node takes it up within seconds."),
-        form("revoke", "Revoke", "revoke", "Revoke it for ever").says("It cannot be undone.").danger(),
+            .says("Takes effect on every node within seconds."),
+        form("revoke", "Revoke", "revoke", "Revoke permanently").says("This cannot be undone.").danger(),
     ];
     Section {
         title: "Change a key".to_owned(),
@@ -89,9 +91,9 @@ fn change(visit: &Visit, key: &KeyRow) -> Section {
     }
 }
 
-/// Shows a key with its secret, this once.
+/// Shows a key with its secret, once.
 fn shown_once(visit: &Visit, key: &ShownKey, more: &str) -> Answer {
-    let says = vec![format!("The secret key is shown this once. Pass it on by a safe way.{more}")];
+    let says = vec![format!("The secret key is shown only once. Share it through a secure channel.{more}")];
     let facts =
         vec![("Access key", Cell::id(&key.access_key)), ("Secret key", Cell::id(key.secret_key.expose_secret()))];
     let links = vec![(visit.href("/keys"), "Back to the keys".to_owned())];
@@ -131,7 +133,7 @@ pub(super) async fn networks(visit: Visit) -> Answer {
         return Err(Stop::Invalid(format!("{wrong} is neither an address nor a network.")));
     }
     visit.console().store().set_key_ips(&key.access_key, &networks, visit.deed(visit.form().text("why"))).await?;
-    Ok(visit.done(&visit.href("/keys"), "The addresses are set."))
+    Ok(visit.done(&visit.href("/keys"), "The allowed networks were saved."))
 }
 
 pub(super) async fn suspend(visit: Visit) -> Answer {
@@ -143,11 +145,11 @@ pub(super) async fn suspend(visit: Visit) -> Answer {
 pub(super) async fn resume(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
     visit.console().store().suspend_key(&key.access_key, false, visit.deed(visit.form().text("why"))).await?;
-    Ok(visit.done(&visit.href("/keys"), "The key can be used again."))
+    Ok(visit.done(&visit.href("/keys"), "The key is active again."))
 }
 
 pub(super) async fn revoke(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
     visit.console().store().revoke_key(&key.access_key, visit.deed(visit.form().text("why"))).await?;
-    Ok(visit.done(&visit.href("/keys"), "The key is revoked for ever."))
+    Ok(visit.done(&visit.href("/keys"), "The key is permanently revoked."))
 }

@@ -1,8 +1,8 @@
-//! The wallet side of the console: wallets, payment requests and orders, what waits for a person, webhooks and keys, the
-//! system's health, and the tools of a sandbox.
+//! The wallet side of the console: wallets, payment requests, orders, the review queue, webhooks
+//! and keys, system health, and sandbox tools.
 //!
-//! Pages read what the interfaces read and change things through the same commands. Who may do what is in the table of
-//! routes; what takes two people becomes a proposal.
+//! Pages read what the APIs read and make changes through the same commands. The access table
+//! defines who may do what; actions that require two users become proposals.
 
 use domain::attempt::Doubt;
 use domain::deposit::{Deposit, DepositState};
@@ -37,9 +37,9 @@ mod wallet_list;
 mod wanted;
 mod webhooks;
 
-/// Rows that an export reads at once.
+/// Rows per read of an export.
 const EXPORT_ROWS: u32 = 1_000;
-/// Most rows of an export: more is for the API.
+/// Maximum number of rows in an export; for more, use the API.
 const EXPORT_MAX: usize = 50_000;
 
 /// The routes of the wallet side.
@@ -67,7 +67,7 @@ fn things() -> Routes {
         .post("/console/t/{tenant}/orders/{id}/recredit", order::recredit)
 }
 
-/// What waits for a person.
+/// The review queue.
 fn decisions() -> Routes {
     Routes::new()
         .get("/console/t/{tenant}/review", review::queue)
@@ -111,7 +111,7 @@ fn connections() -> Routes {
         .post("/console/t/{tenant}/keys/revoke", keys::revoke)
 }
 
-/// Health, and the tools of a sandbox.
+/// Health, and sandbox tools.
 fn installation() -> Routes {
     Routes::new()
         .get("/console/system", system::show)
@@ -124,10 +124,10 @@ fn installation() -> Routes {
         .post("/console/t/{tenant}/sandbox/trigger", sandbox::trigger)
 }
 
-/// Reads all pages of a list, one after the other.
+/// Reads all pages of a list.
 ///
 /// # Errors
-/// [`Stop::Refused`]: there are more rows than a file takes.
+/// [`Stop::Refused`]: more rows than a file may have.
 async fn every_page<'a, T>(
     read: impl Fn(Page) -> Reading<'a, Result<Sheet<T>, StoreError>>,
     mut each: impl FnMut(T),
@@ -141,40 +141,40 @@ async fn every_page<'a, T>(
             break;
         }
         if count >= EXPORT_MAX {
-            return Err(Stop::Refused(format!("There are more than {EXPORT_MAX} rows: please narrow the list.")));
+            return Err(Stop::Refused(format!("More than {EXPORT_MAX} rows match. Narrow the filter.")));
         }
     }
     Ok(())
 }
 
-/// The hidden field that names what the page showed that a form is on.
+/// The hidden field with the state that the page showed.
 const SEEN: &str = "seen";
 
-/// Whether that is still so. Without the field the person means what is there when the form arrives, and sees it in the
-/// proposal.
+/// Whether the state is still as shown. Without the field, the current state counts, which the
+/// proposal displays.
 ///
 /// # Errors
 /// [`Stop::Refused`]: it has changed since.
 fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
     match visit.form().given(SEEN) {
         Some(seen) if seen != now.to_string() => {
-            Err(Stop::Refused("It has changed since this page was made. Please look at it again.".to_owned()))
+            Err(Stop::Refused("The record was modified after this page was loaded. Please review it again.".to_owned()))
         }
         _ => Ok(()),
     }
 }
 
-/// A doubt as [`SEEN`] has it.
+/// An unresolved outcome in the format of [`SEEN`].
 fn doubt_shown(doubt: Doubt) -> String {
     format!("{} {}", doubt.attempt, doubt.since.0)
 }
 
-/// What is proposed about a thing and waits for somebody else.
+/// Open proposals about a record.
 async fn waiting(visit: &Visit, subject: Uuid) -> Result<Section, Stop> {
     waiting_words(visit, &subject.to_string()).await
 }
 
-/// The same of what is known by a word.
+/// The same for a record known by a word.
 async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     let found = visit.console().desk.waiting_about(Some(visit.tenant_id()?), subject).await?;
     let link = |approval: engine::console::Approval| {
@@ -182,7 +182,7 @@ async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
         (format!("/console/approvals/{}", approval.id), words)
     };
     let links: Vec<_> = found.into_iter().map(link).collect();
-    let title = if links.is_empty() { String::new() } else { "Waits for a second person".to_owned() };
+    let title = if links.is_empty() { String::new() } else { "Waiting for approval".to_owned() };
     Ok(Section { title, links, ..Section::default() })
 }
 
@@ -214,7 +214,7 @@ const fn request_tone(state: RequestState) -> Tone {
     }
 }
 
-/// Id, state, amount, last change, time of the first sight, wallet.
+/// Id, state, amount, last change, first seen, wallet.
 fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/deposits/{}", deposit.id)), deposit.id),
@@ -226,7 +226,7 @@ fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
     ]
 }
 
-/// Id, state, amount, last change, when it was made, wallet.
+/// Id, state, amount, last change, creation, wallet.
 fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
@@ -238,7 +238,7 @@ fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
     ]
 }
 
-/// Id, state, what is asked for, what has come, when it was made, when it ends.
+/// Id, state, requested amount, received amount, creation, expiry.
 fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/requests/{}", request.id)), request.id),

@@ -1,5 +1,5 @@
-//! One exchange order with its attempts at paying out. Nothing is paid a second time here: what a rail left open is
-//! settled as two people found out, and what came back goes back to the wallet.
+//! An exchange order with its payout attempts. Nothing is paid a second time: an open payout is
+//! resolved as two users established, and tokens of a returned payout go back to the wallet.
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
@@ -14,12 +14,12 @@ use crate::audit;
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::{masked_account, money};
 
-/// What may have become of a pay-out: value, words, and what it means.
+/// The possible outcomes of a payout: value, label and meaning.
 const BECAME: [(&str, &str, RailStatus); 4] = [
     ("processing", "the bank has it and will report", RailStatus::Accepted),
     ("settled", "it was paid", RailStatus::Settled),
-    ("failed", "it was never paid: the coins go back", RailStatus::Rejected),
-    ("returned", "it was paid and came back: the coins go back", RailStatus::Returned),
+    ("failed", "never paid; the tokens are returned", RailStatus::Rejected),
+    ("returned", "paid and returned; the tokens are returned", RailStatus::Returned),
 ];
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -30,17 +30,19 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let attempts = console.store().attempts(caller.tenant, PaymentId(id.0)).await?;
     let mut says = Vec::new();
     if order.came_back {
-        says.push("The rupees came back after it was settled. Give the coins back to the wallet.".to_owned());
+        says.push("The payout was returned after settlement. Return the tokens to the wallet.".to_owned());
     }
     if order.unclear_beyond_window {
-        says.push("Nobody knows what became of the pay-out. Ask the bank; two people say what it answers.".to_owned());
+        says.push(
+            "The outcome of the payout is unknown. Contact the bank; two users then record its answer.".to_owned(),
+        );
     }
-    let head = ["Attempt", "Rail", "State", "Amount", "Began", "Last change", "Bank reference", "Reason"];
+    let head = ["Attempt", "Rail", "State", "Amount", "Started", "Last change", "Bank reference", "Reason"];
     let rows = attempts.iter().map(attempt_row).collect();
-    let attempts = Table::new("Attempts at paying out", &head, rows).or("Nothing has been sent to a rail yet.");
+    let attempts = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
     let sections = vec![
         Section { says, facts: facts(&visit, &order)?, ..Section::default() },
-        Section { title: "Pay-out".to_owned(), table: Some(attempts), ..Section::default() },
+        Section { title: "Payout".to_owned(), table: Some(attempts), ..Section::default() },
         audit::section(&visit, &id.to_string()).await?,
         super::waiting(&visit, id.0).await?,
         control(&visit, &order),
@@ -67,13 +69,13 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
         ("Last change", Cell::When(order.state_at)),
         ("Settled", instant(order.settled_at)),
         ("Reference", Cell::maybe(order.settlement_reference.clone())),
-        ("Unclear since", instant(order.unclear_since)),
+        ("Unresolved since", instant(order.unclear_since)),
     ];
     if let Some(tx) = order.debit_tx {
-        facts.push(("Debit on the chain", Cell::id_link(format!("{explorer}{tx}"), tx)));
+        facts.push(("Debit on chain", Cell::id_link(format!("{explorer}{tx}"), tx)));
     }
     if let Some(why) = order.failure {
-        facts.push(("Why it ends unpaid", Cell::text(format!("{}: {}", why.name(), why.message()))));
+        facts.push(("Failure reason", Cell::text(format!("{}: {}", why.name(), why.message()))));
     }
     Ok(facts)
 }
@@ -104,9 +106,9 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
     let mut forms = Vec::new();
     if order.state == ExchangeState::Paying && order.attempt.is_some() && may("resolve") {
         let choices = BECAME.map(|(value, words, _)| (value, words));
-        let form = FormView::new("resolve", "Say what became of the pay-out", to("resolve"), "Propose")
-            .says("Only as proven, by the bank's statement for example. Somebody else has to approve it.")
-            .field(Field::choice("became", "What became of it", &choices));
+        let form = FormView::new("resolve", "Record the outcome of the payout", to("resolve"), "Propose")
+            .says("Only with evidence, such as the bank statement. Another user has to approve it.")
+            .field(Field::choice("became", "Outcome", &choices));
         let form = match order.doubt() {
             Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
             None => form,
@@ -114,18 +116,18 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
         forms.push(form.why().danger());
     }
     if order.came_back && may("recredit") {
-        let form = FormView::new("recredit", "Give the coins back", to("recredit"), "Give back");
-        forms.push(form.says("The coins go back to the wallet on the chain; the order stays settled.").why());
+        let form = FormView::new("recredit", "Return the tokens", to("recredit"), "Return tokens");
+        forms.push(form.says("The tokens go back to the wallet on chain; the order stays settled.").why());
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
     Section { title, forms, ..Section::default() }
 }
 
-/// What the form says that became of it.
+/// The outcome in the form.
 pub(super) fn became(visit: &Visit, known: &[(&str, &str, RailStatus)]) -> Result<RailStatus, Stop> {
     let wanted = visit.form().text("became");
     let found = known.iter().find(|(value, ..)| *value == wanted);
-    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please say what became of it.".to_owned()))
+    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
 }
 
 pub(super) async fn resolve(visit: Visit) -> Answer {
@@ -133,7 +135,10 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
     let became = became(&visit, &BECAME)?;
     let order = visit.console().wallets.find_order(&visit.caller()?, id).await?;
     if order.state != ExchangeState::Paying || order.attempt.is_none() {
-        return Err(Stop::Refused(format!("The order is {}: there is nothing to resolve.", words(order.state.name()))));
+        return Err(Stop::Refused(format!(
+            "The order is {}: its outcome is already known.",
+            words(order.state.name())
+        )));
     }
     let doubt = order.doubt().ok_or_else(|| Stop::Refused(sentence(EARLY)))?;
     as_shown(&visit, doubt_shown(doubt))?;
@@ -143,5 +148,5 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
 pub(super) async fn recredit(visit: Visit) -> Answer {
     let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
     visit.console().wallets.recredit_order(&visit.caller()?, id, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href(&format!("/orders/{id}")), "The coins are given back; the order stays settled."))
+    Ok(visit.done(&visit.href(&format!("/orders/{id}")), "The tokens are being returned; the order stays settled."))
 }

@@ -1,4 +1,4 @@
-//! All exchange orders of a tenant, with filters, as a page and as a file.
+//! All exchange orders of a tenant with filters, as a page and as a file.
 
 use domain::coin_amount;
 use domain::exchange::ExchangeState;
@@ -27,7 +27,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let head = ["Order", "State", "Amount", "Pays out", "Last change", "Created", "Wallet"];
     let pager = pager(&visit, &visit.href("/orders"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Exchange orders", &head, rows).or("No order fits.").paged(pager);
+    let table = Table::new("Exchange orders", &head, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
     let filters = FormView::filters(vec![state.or_all().as_asked(visit.query())]);
     let file = format!("{}?{}", visit.href("/orders/export.csv"), query(&visit, &FILTERS));

@@ -1,5 +1,5 @@
-//! What a tenant may do and up to which limits, and how to change that. What it pays and earns stands on the page of the
-//! rates, where treasury proposes it.
+//! A tenant's policy and limits, and proposals to change them. Prices are on the rates page, where
+//! treasury proposes them.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use super::view::{Field, FormView, Section, page};
 use super::{SEEN, as_shown, waiting_words};
 use crate::{Answer, Cell, Stop, Visit};
 
-/// Where proposals go.
+/// The route for proposals.
 const PROPOSE: &str = "/console/t/{tenant}/policy/propose";
-/// What proposals about it are known by.
+/// The subject of policy proposals.
 const SUBJECT: &str = "policy";
 
 fn settings() -> impl Iterator<Item = Setting> {
@@ -34,18 +34,19 @@ fn field(setting: Setting) -> Field {
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let policy = &visit.tenant()?.policy;
-    let mut facts = vec![("Number of the policy", Cell::number(policy.wallet.version))];
+    let mut facts = vec![("Policy version", Cell::number(policy.wallet.version))];
     facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
-    let says = "Each change gives the policy its next number. Decisions about deposits keep the number that they were made by.";
-    let prices = (visit.href("/rates"), "Fee, margins and spread are on the page of the rates".to_owned());
+    let says =
+        "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
+    let prices = (visit.href("/rates"), "Fee, margins and spread are on the rates page".to_owned());
     let links = if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
     let first = Section { says: vec![says.to_owned()], facts, links, ..Section::default() };
     let mut proposed = waiting_words(&visit, SUBJECT).await?;
     if proposed.links.is_empty() && visit.may_use("POST", PROPOSE) {
-        let mut form = FormView::new("policy", "Propose another policy", visit.href("/policy/propose"), "Propose")
+        let mut form = FormView::new("policy", "Propose a policy change", visit.href("/policy/propose"), "Propose")
             .says(
-                "Somebody else has to approve it. Amounts are in coins, with at most 6 decimals; none = no limit, or not \
-                 at all. Countries have commas between them.",
+                "Another user has to approve it. Amounts are in stablecoins with at most 6 decimals; none means no limit, or \
+                 not available. Separate countries with commas.",
             )
             .field(Field::hidden(SEEN, policy.wallet.version));
         for setting in settings() {

@@ -1,4 +1,5 @@
-//! Where a tenant's webhooks go and what signs them. Sending them elsewhere takes two people; a secret is shown once.
+//! A tenant's webhook endpoint and signing secrets. Changing the endpoint requires two users; a
+//! secret is shown once.
 
 use domain::time::Span;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
@@ -10,27 +11,27 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Tone, Visit};
 
-/// Longest that an old secret may sign beside the new one, in hours.
+/// Maximum overlap of an old secret with the new one, in hours.
 const OVERLAP_MAX_H: i64 = 8_760;
-/// How long it does where nothing else is said, in hours.
+/// Default overlap in hours.
 const OVERLAP_H: i64 = 168;
 
 async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
     Ok(visit.console().store().webhook(visit.tenant_id()?).await?)
 }
 
-/// Where they go.
+/// The endpoint.
 pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let title = "Receiver".to_owned();
     let Some(webhook) = known(visit).await? else {
-        let says = vec!["There is no receiver: events are kept, and can be sent once there is one.".to_owned()];
+        let says = vec!["No endpoint is configured. Events are kept and can be sent once there is one.".to_owned()];
         return Ok(Section { title, says, ..Section::default() });
     };
     let now = visit.console().wall_now();
     let valid = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
     let mut facts = vec![
         ("Address", Cell::maybe(Some(shown_url(&webhook.url)).filter(|url| !url.is_empty()))),
-        ("Secrets that sign", Cell::number(valid)),
+        ("Signing secrets", Cell::number(valid)),
         ("Set", Cell::When(webhook.created_at)),
         (
             "Payment events",
@@ -45,87 +46,87 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     match webhook.disabled {
         None => facts.push(("Status", Cell::state("in use", Tone::Good))),
         Some((since, why)) => facts.extend([
-            ("Status", Cell::state("switched off", Tone::Bad)),
+            ("Status", Cell::state("disabled", Tone::Bad)),
             ("Since", Cell::When(since)),
-            ("Why", Cell::text(why)),
+            ("Reason", Cell::text(why)),
         ]),
     }
     Ok(Section { title, facts, ..Section::default() })
 }
 
-/// What can be done.
+/// The available actions.
 pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/webhooks/{deed}"));
     let to = |deed: &str| visit.href(&format!("/webhooks/{deed}"));
     let webhook = known(visit).await?;
     let mut forms = Vec::new();
     if may("recover") {
-        let form = FormView::new("recover", "Send again what was lost", to("recover"), "Send again")
-            .says("What was given up (dead) or had no receiver (disabled), of events since the beginning of a day (UTC), oldest first, at most 1000 at a time.");
+        let form = FormView::new("recover", "Replay missed events", to("recover"), "Resend")
+            .says("Resends events since the start of a day (UTC) whose delivery failed permanently (dead) or had no endpoint (disabled), oldest first, at most 1000 at a time.");
         forms.push(form.field(Field::day("since", "Since")).why());
     }
     if webhook.is_some() && may("example") {
         let kinds = WalletEventKind::ALL.map(|kind| (kind.name(), kind.name()));
-        let form = FormView::new("example", "Send an example", to("example"), "Send the example")
-            .says("A made-up event, signed like the real ones, once.");
+        let form = FormView::new("example", "Send a test event", to("example"), "Send test event")
+            .says("Sends one fictitious event, signed like real ones.");
         forms.push(form.field(Field::choice("event", "Event", &kinds)));
     }
     let Some(webhook) = webhook else {
         if may("url") {
-            let form = FormView::new("url", "Name a receiver", to("url"), "Send webhooks there")
-                .says("Its secret is shown once.");
-            forms.push(form.field(Field::line("url", "Address in front of /webhooks/…")).why());
+            let form = FormView::new("url", "Set the endpoint", to("url"), "Save endpoint")
+                .says("The secret is shown only once.");
+            forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
         }
         return Ok(Section { title: "Control".to_owned(), forms, ..Section::default() });
     };
     if may("url") && webhook.url.is_empty() {
-        let form = FormView::new("url", "Name a receiver", to("url"), "Send webhooks there").says("The secret stays.");
-        forms.push(form.field(Field::line("url", "Address in front of /webhooks/…")).why());
+        let form =
+            FormView::new("url", "Set the endpoint", to("url"), "Save endpoint").says("The secret stays the same.");
+        forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
     } else if may("url") {
-        let form = FormView::new("url", "Send webhooks elsewhere", to("url"), "Propose")
-            .says("The secret stays. Somebody else has to approve it.")
-            .field(Field::line("url", "Address in front of /webhooks/…"));
+        let form = FormView::new("url", "Change the endpoint", to("url"), "Propose")
+            .says("The secret stays the same. Another user has to approve it.")
+            .field(Field::line("url", "Base URL (before /webhooks/…)"));
         forms.push(form.why().danger());
     }
     if may("subscribe") {
         let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
         let form = FormView::new("subscribe", "Optional events", to("subscribe"), "Subscribe")
-            .says(format!("Sent from then on: any of {}, between commas; all; or none.", names.join(", ")))
+            .says(format!("Comma-separated list of {}; or all; or none. Applies to new events.", names.join(", ")))
             .field(Field::line("events", "Events").holding(webhook.subscriptions.to_string()));
         forms.push(form.why());
     }
     if may("payments") {
         let form = match webhook.payment_events {
-            false => FormView::new("payments", "Send payment events too", to("payments"), "Propose").says(
-                "What happens to quotes and payments goes there too, from then on. Somebody else has to approve it.",
-            ),
-            true => FormView::new("payments", "Send no payment events", to("payments"), "Send no more of them")
-                .says("What happens meanwhile can be sent later."),
+            false => FormView::new("payments", "Send payment events", to("payments"), "Propose")
+                .says("Sends new events of quotes and payments as well. Another user has to approve it."),
+            true => FormView::new("payments", "Stop payment events", to("payments"), "Stop payment events")
+                .says("Events in the meantime can be resent later."),
         };
         forms.push(form.why().danger());
     }
     if may("rotate") {
-        let form = FormView::new("rotate", "New secret", to("rotate"), "Make a new secret")
-            .says("It is shown once. The old one signs too, until the bank has changed over, and older ones until the hour that they were promised. With 0 hours all of them end now.")
-            .field(Field::whole("hours", "Hours for which the old one signs too").holding(OVERLAP_H));
+        let form = FormView::new("rotate", "Rotate secret", to("rotate"), "Rotate secret")
+            .says("The new secret is shown only once. The old one also signs for the given hours, and older ones until their own time is up. With 0 hours all of them end now.")
+            .field(Field::whole("hours", "Hours that the old secret also signs").holding(OVERLAP_H));
         forms.push(form.why().danger());
     }
     if webhook.disabled.is_none() && may("disable") {
-        let form = FormView::new("disable", "Switch off", to("disable"), "Send nothing more");
-        forms.push(form.says("What happens meanwhile can be sent later.").why().danger());
+        let form = FormView::new("disable", "Disable", to("disable"), "Disable webhooks");
+        forms.push(form.says("Events in the meantime can be resent later.").why().danger());
     }
     if webhook.disabled.is_some() && may("enable") {
-        forms.push(FormView::new("enable", "Switch on", to("enable"), "Send again"));
+        forms.push(FormView::new("enable", "Enable", to("enable"), "Enable webhooks"));
     }
     Ok(Section { title: "Control".to_owned(), forms, ..Section::default() })
 }
 
-/// Shows a secret, this once.
+/// Shows a secret, once.
 fn shown_once(visit: &Visit, secret: &SecretString) -> Answer {
-    let says = vec!["The secret is shown this once. Pass it on by a safe way.".to_owned()];
+    let says = vec!["The secret is shown only once. Share it through a secure channel.".to_owned()];
     let facts = vec![("Secret", Cell::id(secret.expose_secret()))];
     let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
-    page(visit, "New secret of webhooks", vec![Section { says, facts, links, ..Section::default() }])
+    page(visit, "New webhook secret", vec![Section { says, facts, links, ..Section::default() }])
 }
 
 pub(super) async fn set_url(visit: Visit) -> Answer {
@@ -134,11 +135,11 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
     let url = visit.form().text("url").to_owned();
     console.outside.check_receiver(&url).map_err(Stop::Invalid)?;
     match known(&visit).await? {
-        Some(known) if known.url == url => Err(Stop::Refused("They go there already.".to_owned())),
-        // A sandbox's tenant begins with a secret and nowhere to send to.
+        Some(known) if known.url == url => Err(Stop::Refused("The endpoint is already set to this URL.".to_owned())),
+        // A sandbox's tenant starts with a secret but without an endpoint.
         Some(known) if known.url.is_empty() => {
             console.store().set_webhook_url(tenant, &url, visit.deed(&why)).await?;
-            Ok(visit.done(&visit.href("/webhooks"), "Webhooks go there now."))
+            Ok(visit.done(&visit.href("/webhooks"), "The endpoint was saved."))
         }
         Some(_) => visit.propose(Deed::SetWebhookUrl { url }, &why).await,
         None => {
@@ -149,26 +150,26 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
     }
 }
 
-/// Which of the optional events are sent there.
+/// Changes the subscribed optional events.
 pub(super) async fn subscribe(visit: Visit) -> Answer {
     let why = visit.why()?;
     let events = Subscriptions::parse(visit.form().text("events"))
-        .map_err(|name| Stop::Invalid(format!("There is no optional event {name:?}.")))?;
+        .map_err(|name| Stop::Invalid(format!("Unknown optional event {name:?}.")))?;
     visit.console().store().subscribe_webhook(visit.tenant_id()?, &events, visit.deed(why)).await?;
-    Ok(visit.done(&visit.href("/webhooks"), "The optional events that are sent were changed."))
+    Ok(visit.done(&visit.href("/webhooks"), "The subscription was saved."))
 }
 
-/// Payment events begin with two people and end with one.
+/// Turning payment events on requires two users; turning them off requires one.
 pub(super) async fn set_payments(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let Some(webhook) = known(&visit).await? else {
-        return Err(Stop::Refused("There is no receiver yet.".to_owned()));
+        return Err(Stop::Refused("No endpoint is configured yet.".to_owned()));
     };
     if !webhook.payment_events {
         return visit.propose(Deed::SetPaymentWebhooks { on: true }, &why).await;
     }
     visit.console().store().set_payment_webhooks(visit.tenant_id()?, false, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href("/webhooks"), "Payment events are sent no more."))
+    Ok(visit.done(&visit.href("/webhooks"), "Payment events are off."))
 }
 
 pub(super) async fn rotate(visit: Visit) -> Answer {
@@ -185,10 +186,10 @@ pub(super) async fn rotate(visit: Visit) -> Answer {
 pub(super) async fn disable(visit: Visit) -> Answer {
     let why = visit.why()?;
     visit.console().store().disable_webhook(visit.tenant_id()?, why, visit.deed(why)).await?;
-    Ok(visit.done(&visit.href("/webhooks"), "Nothing more is sent."))
+    Ok(visit.done(&visit.href("/webhooks"), "Webhooks are disabled."))
 }
 
 pub(super) async fn enable(visit: Visit) -> Answer {
     visit.console().store().enable_webhook(visit.tenant_id()?, visit.deed(visit.form().text("why"))).await?;
-    Ok(visit.done(&visit.href("/webhooks"), "Webhooks are sent again. Recover what was missed meanwhile."))
+    Ok(visit.done(&visit.href("/webhooks"), "Webhooks are enabled. Replay the missed events if necessary."))
 }

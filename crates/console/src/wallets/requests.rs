@@ -1,4 +1,4 @@
-//! Payment requests: what customers asked for, what came, and calling one off.
+//! Payment requests: requested and received amounts, senders, and cancelling.
 
 use domain::coin_amount;
 use domain::currency::StableCoin;
@@ -28,9 +28,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
         row
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let head = ["Request", "Status", "Asked for", "Received", "Created", "Expires", "Wallet"];
+    let head = ["Request", "Status", "Requested", "Received", "Created", "Expires", "Wallet"];
     let pager = pager(&visit, &visit.href("/requests"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Payment requests", &head, rows).or("No payment request fits.").paged(pager);
+    let table = Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
     let file = format!("{}?{}", visit.href("/requests/export.csv"), query(&visit, &FILTERS));
@@ -119,7 +119,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         row
     };
     let head = ["Deposit", "State", "Amount", "Last change", "First seen", "From"];
-    let deposits = Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("Nothing has come for it yet.");
+    let deposits = Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("No deposits yet.");
     let row = |info: &SenderInfo| {
         let said = &info.details;
         let name = [said.first_name.as_deref(), said.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
@@ -132,22 +132,21 @@ pub(super) async fn show(visit: Visit) -> Answer {
             info.escrow.map_or(Cell::Empty, Cell::id),
         ]
     };
-    let head = ["Said at", "Name", "E-mail", "Telephone", "Pays from", "Pays to"];
-    let senders = Table::new("What senders said", &head, senders.iter().map(row).collect())
-        .or("No sender has submitted details.");
+    let head = ["Submitted", "Name", "Email", "Phone", "Pays from", "Pays to"];
+    let senders = Table::new("Sender details", &head, senders.iter().map(row).collect()).or("No sender details yet.");
     let mut sections = vec![
         Section { facts: facts(&visit, &request, &money), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },
         Section { title: "Senders".to_owned(), table: Some(senders), ..Section::default() },
     ];
-    let title = "Where senders want money back".to_owned();
+    let title = "Refund addresses of senders".to_owned();
     sections.extend(wanted.map(|table| Section { title, table: Some(table), ..Section::default() }));
     sections.push(audit::section(&visit, &id.to_string()).await?);
     let may = visit.may_use("POST", "/console/t/{tenant}/requests/{id}/cancel");
     if may && request.state == RequestState::Active {
         let to = visit.href(&format!("/requests/{id}/cancel"));
         let form = FormView::new("cancel", "Cancel", to, "Cancel the request")
-            .says("Its link shows no address any more. What is sent to the address all the same is kept and screened.");
+            .says("The link no longer shows an address. Payments to the address are still received and screened.");
         sections.push(Section { title: "Control".to_owned(), forms: vec![form.why().danger()], ..Section::default() });
     }
     page(&visit, "Payment request", sections)
@@ -158,7 +157,7 @@ fn facts(visit: &Visit, request: &PaymentRequest, money: &RequestMoney) -> Vec<(
         ("Status", Cell::state(request.state.name(), request_tone(request.state))),
         ("Request", Cell::id(request.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet)),
-        ("Asked for", asked_for(request)),
+        ("Requested", asked_for(request)),
         ("Received", both_coins(&request.received)),
         ("In the wallet", both_coins(&money.released)),
         ("Exception", Cell::text(request.exception_for_bank(money).name())),

@@ -1,5 +1,5 @@
-//! What waits for a person, the longest first: deposits, refunds, payments that screening held or nobody knows about,
-//! pay-outs of orders, and coins that changed.
+//! The review queue, oldest first: deposits, refunds, payments held by screening or with an unknown
+//! outcome, payouts of orders, and changed tokens.
 
 use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState};
@@ -18,12 +18,12 @@ use super::{SEEN, as_shown, deposit_row, doubt_shown, order, order_row};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 
-/// Most open refunds and pay-outs that are looked through.
+/// Maximum number of open refunds and payouts that are searched.
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
-/// Most alerts that are counted.
+/// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
 
-/// What may have become of a payment: value, words, and what it means.
+/// The possible outcomes of a payment: value, label and meaning.
 const BECAME: [(&str, &str, RailStatus); 6] = [
     ("processing", "the bank has it and will report", RailStatus::Accepted),
     ("succeeded", "it was paid", RailStatus::Settled),
@@ -32,7 +32,7 @@ const BECAME: [(&str, &str, RailStatus); 6] = [
     ("reversed", "it was cancelled and refunded", RailStatus::Cancelled),
     (RETURNED, "it was paid and came back", RailStatus::Returned),
 ];
-/// The one end that a payment may have which has succeeded.
+/// The only change that a succeeded payment can undergo.
 const RETURNED: &str = "returned";
 const REFERENCE: &str = "reference";
 const CHARGES: &str = "charges";
@@ -43,7 +43,7 @@ pub(super) async fn queue(visit: Visit) -> Answer {
     let links = vec![
         (visit.href("/alerts"), format!("Alerts: {alerts} open")),
         (visit.href("/deposits"), "All deposits".to_owned()),
-        ("/console/approvals".to_owned(), "Proposals that wait for a second person".to_owned()),
+        ("/console/approvals".to_owned(), "Proposals waiting for approval".to_owned()),
     ];
     let sections = vec![
         Section { links, ..Section::default() },
@@ -73,13 +73,13 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
     let pager = pager(visit, &visit.href("/review"), &[], rows.len(), found.total > behind);
-    let head = ["Deposit", "Waits", "Amount", "Score", "Reason", "Wallet"];
-    let table = Table::new("Deposits to decide", &head, rows).or("No deposit waits for a person.").paged(pager);
+    let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Wallet"];
+    let table = Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
     Ok(Section { title: format!("Deposits: {}", found.total), table: Some(table), ..Section::default() })
 }
 
 fn question(record: &Record) -> &'static str {
-    if record.payment.standing.state == PaymentState::Unknown { "What became of it?" } else { "May it be paid?" }
+    if record.payment.standing.state == PaymentState::Unknown { "Outcome unknown" } else { "Held by screening" }
 }
 
 async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
@@ -97,10 +97,10 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
             Cell::maybe(screened.evidence.clone()),
         ]
     };
-    let head = ["Payment", "Question", "Waits", "Amount", "Score", "List entry"];
+    let head = ["Payment", "Reason", "Waiting", "Amount", "Score", "List entry"];
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Payments: {}", rows.len());
-    let table = Table::new("Payments to decide", &head, rows).or("No payment waits for a person.");
+    let table = Table::new("Payments to review", &head, rows).or("No payments need a review.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -117,7 +117,7 @@ async fn refunds(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.rows.iter().filter(asks).map(row).collect();
     let title = format!("Refunds: {}", rows.len());
     let head = ["Deposit", "State", "Amount", "Proposed", "Proposed by"];
-    let table = Table::new("Refunds to approve", &head, rows).or("No refund waits for its approval.");
+    let table = Table::new("Refunds to approve", &head, rows).or("No refunds need an approval.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -128,10 +128,10 @@ async fn payouts(visit: &Visit) -> Result<Section, Stop> {
     let unclear = |order: &&ExchangeOrder| order.unclear_beyond_window;
     let row = |order: &ExchangeOrder| order_row(visit, order).into_iter().take(5).collect();
     let rows: Vec<Vec<Cell>> = found.rows.iter().filter(unclear).map(row).collect();
-    let title = format!("Pay-outs of orders: {}", rows.len());
+    let title = format!("Order payouts: {}", rows.len());
     let head = ["Order", "State", "Amount", "Last change", "Created"];
-    let table = Table::new("Pay-outs that nobody knows about", &head, rows).or("Every pay-out is known.");
-    let says = vec!["Those that came back after they were settled are among the alerts.".to_owned()];
+    let table = Table::new("Payouts with an unknown outcome", &head, rows).or("No payouts with an unknown outcome.");
+    let says = vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
@@ -162,27 +162,28 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
         ("Relation", Cell::text(order.sender_relation.as_str())),
     ];
-    let mut cards = vec![Card { title: "Whom it is between".to_owned(), facts: people }];
+    let mut cards = vec![Card { title: "Parties".to_owned(), facts: people }];
     let entry = payment.screened.evidence.as_deref();
     cards.extend(entry.map(|entry| entry_card("name", entry, &payment.screened.list_version)));
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
     let mut forms = Vec::new();
     if held && may("decide") {
-        let verdicts = [("approve", "approve: it goes on"), ("reject", "reject it")];
-        let form = FormView::new("decide", "May it be paid?", to("decide"), "Decide").says("It is done at once.");
+        let verdicts = [("approve", "approve: the payment continues"), ("reject", "reject it")];
+        let form = FormView::new("decide", "Approve or reject", to("decide"), "Decide")
+            .says("The decision takes effect at once.");
         forms.push(form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger());
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
     if doubt.is_some() && may("resolve") {
         let fits = |it: &&(&str, &str, RailStatus)| state == PaymentState::Unknown || it.0 == RETURNED;
         let choices: Vec<(&str, &str)> = BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
-        let form = FormView::new("resolve", "What became of it?", to("resolve"), "Propose")
-            .says("Only as proven, by the bank's statement for example. Somebody else has to approve it.");
-        let form = form.field(Field::choice("became", "What became of it", &choices));
+        let form = FormView::new("resolve", "Record the outcome", to("resolve"), "Propose")
+            .says("Only with evidence, such as the bank statement. Another user has to approve it.");
+        let form = form.field(Field::choice("became", "Outcome", &choices));
         let form = form
-            .field(Field::line(REFERENCE, "Bank reference, where it was paid").optional())
-            .field(Field::line(CHARGES, "Charges that the bank kept of what came back").optional());
+            .field(Field::line(REFERENCE, "Bank reference, if it was paid").optional())
+            .field(Field::line(CHARGES, "Charges that the bank deducted from the return").optional());
         let form = match doubt {
             Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
             None => form,
@@ -200,7 +201,7 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
 pub(super) async fn decide_payment(visit: Visit) -> Answer {
     let (tenant, id, why) = (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
     let (approve, words) = match visit.form().text("verdict") {
-        "approve" => (true, "Approved: the payment goes on."),
+        "approve" => (true, "Approved. The payment continues."),
         "reject" => (false, "The payment is rejected."),
         _ => return Err(Stop::Invalid("Please choose a decision.".to_owned())),
     };
@@ -214,19 +215,19 @@ pub(super) async fn resolve_payment(visit: Visit) -> Answer {
     let became = finding(&visit, record.payment.amount)?;
     let Some(doubt) = record.payment.open_to(&became) else {
         let state = record.payment.standing.state.name();
-        return Err(Stop::Refused(format!("The payment is {state}: there is nothing to resolve.")));
+        return Err(Stop::Refused(format!("The payment is {state}: its outcome is already known.")));
     };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
 }
 
-/// What was found out, as the form has it.
+/// The outcome in the form.
 fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     let status = order::became(visit, &BECAME)?;
     let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
     let reference = text(REFERENCE).map(str::to_owned);
     if reference.is_some() && status != RailStatus::Settled {
-        return Err(Stop::Invalid("A bank reference belongs to a payment that was paid.".to_owned()));
+        return Err(Stop::Invalid("A bank reference requires the outcome that the payment was paid.".to_owned()));
     }
     if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
         return Err(Stop::Invalid(format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.")));
@@ -234,7 +235,7 @@ fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     let charges = match text(CHARGES) {
         None => 0,
         Some(_) if status != RailStatus::Returned => {
-            return Err(Stop::Invalid("Charges are kept only of what came back.".to_owned()));
+            return Err(Stop::Invalid("Charges require the outcome that the payment was returned.".to_owned()));
         }
         Some(text) => {
             let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));

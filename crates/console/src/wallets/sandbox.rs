@@ -1,4 +1,5 @@
-//! Tools of a sandbox: time, coins, the simulated sender and the simulated bank. Not there in production.
+//! Sandbox tools: time, tokens, the simulated sender and the simulated bank. Unavailable in
+//! production.
 
 use std::sync::Arc;
 
@@ -12,19 +13,19 @@ use super::view::{Field, FormView, Section, page};
 use crate::outside::{BookEntry, SandboxTools};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
-/// Furthest that the clock is moved at once, in hours (400 days).
+/// Maximum advance of the clock at once, in hours (400 days).
 const ADVANCE_MAX_H: i64 = 400 * 24;
-/// Most coins that are given away at once: 1,000,000.
+/// Maximum amount of tokens sent at once: 1,000,000.
 const GIVEN_MAX_MINOR: i64 = 1_000_000_000_000;
-/// What a sender does with the cents of an amount (`decisions.md`, "Sandbox values").
+/// The outcome that the cents of an amount select (`decisions.md`, "Sandbox values").
 const CENTS: [[&str; 2]; 9] = [
     [".00", "approved"],
     [".01", "rejected"],
-    [".02", "a person decides"],
+    [".02", "held for review"],
     [".03", "rejected, and the wallet is blocked"],
-    [".04", "the release fails on the chain"],
+    [".04", "the release fails on chain"],
     [".05", "the sender pays half"],
-    [".06", "the sender pays double"],
+    [".06", "the sender pays twice the amount"],
     [".07", "the sender pays after the request has expired"],
     [".08", "the block is reorganised first"],
 ];
@@ -39,34 +40,34 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let hours = tools.ahead().0 / 3_600_000_000;
     let facts = vec![
         ("Business time", Cell::When(visit.console().now())),
-        ("Ahead of the wall", Cell::number(format!("{hours} h"))),
+        ("Ahead of wall clock", Cell::number(format!("{hours} h"))),
     ];
-    let clock = FormView::new("clock", "Move the clock", to("clock"), "Move it ahead")
-        .says("Quotes and requests expire, deadlines pass. It never goes back.")
+    let clock = FormView::new("clock", "Advance the clock", to("clock"), "Advance")
+        .says("Quotes and requests expire, deadlines pass. The clock cannot be moved back.")
         .field(Field::whole("hours", "Hours ahead").holding(24));
-    let coin = || Field::choice("coin", "Coin", &[("USDC", "USDC"), ("USDT", "USDT")]).holding("USDC");
-    let faucet = FormView::new("faucet", "Faucet", to("faucet"), "Give coins")
-        .says("Coins that are worth nothing, to any address of the chain.")
+    let coin = || Field::choice("coin", "Token", &[("USDC", "USDC"), ("USDT", "USDT")]).holding("USDC");
+    let faucet = FormView::new("faucet", "Faucet", to("faucet"), "Send tokens")
+        .says("Sends worthless test tokens to any address of the chain.")
         .field(Field::line("address", "Address"))
         .field(coin())
         .field(Field::line("amount", "Amount").holding("10.00"));
     let sender = FormView::new("sender", "The simulated sender", to("pay"), "Pay the request")
-        .says("Pays a request now: as the cents of its amount tell him, or another amount.")
+        .says("Pays a request now: with the outcome that the cents of its amount select, or a different amount.")
         .field(Field::line("request", "Payment request"))
         .field(coin())
-        .field(Field::line("amount", "Another amount").optional());
-    let bank = FormView::new("bank", "The simulated bank", to("steer"), "End the order so")
-        .says("Ends a payment's newest order at the bank.")
+        .field(Field::line("amount", "Different amount").optional());
+    let bank = FormView::new("bank", "The simulated bank", to("steer"), "Set the outcome")
+        .says("Sets the outcome of a payment's latest order at the bank.")
         .field(Field::line("payment", "Payment"))
-        .field(Field::choice("ending", "How it ends", tools.endings()));
+        .field(Field::choice("ending", "Outcome", tools.endings()));
     let rows = CENTS.iter().map(|[cents, what]| vec![Cell::text(*cents), Cell::text(*what)]).collect();
-    let cents = Table::new("What the cents of a requested amount do", &["Cents", "What happens"], rows);
+    let cents = Table::new("Outcomes by the cents of a requested amount", &["Cents", "Outcome"], rows);
     let clock_is_his = moves_everybodys_clock(&visit);
     let scenarios = tools.scenarios().into_iter().filter(|(name, _)| clock_is_his || !tools.moves_clock(name));
     let scenarios: Vec<(&str, String)> = scenarios.map(|(name, what)| (name, format!("{name}: {what}"))).collect();
     let scenarios: Vec<(&str, &str)> = scenarios.iter().map(|(name, words)| (*name, words.as_str())).collect();
-    let trigger = FormView::new("trigger", "Make something happen", to("trigger"), "Make it happen")
-        .says("As the bank's own system would, with its keys and made-up customers. Some scenarios move the clock.")
+    let trigger = FormView::new("trigger", "Run a scenario", to("trigger"), "Run")
+        .says("Runs as the bank's own system would, with its keys and fictitious customers. Some scenarios advance the clock.")
         .field(Field::choice("scenario", "Scenario", &scenarios))
         .field(Field::line("wallet", "Wallet with USDC, for exchanges").optional());
     let sections = vec![
@@ -83,14 +84,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
     page(&visit, "Sandbox tools", sections)
 }
 
-/// There is one clock for all tenants: who looks after one of them does not move it.
+/// All tenants share one clock, so users of a single tenant may not move it.
 fn moves_everybodys_clock(visit: &Visit) -> bool {
     visit.may_use("POST", "/console/t/{tenant}/sandbox/clock")
 }
 
 /// A payment of the tenant.
 async fn payment(visit: &Visit, text: &str) -> Result<PaymentId, Stop> {
-    let unknown = || Stop::Invalid("There is no such payment.".to_owned());
+    let unknown = || Stop::Invalid("Payment not found.".to_owned());
     let id = PaymentId::parse(text).ok_or_else(unknown)?;
     let record = visit.console().store().payment_record(visit.tenant_id()?, id).await?;
     record.map(|record| record.payment.id).ok_or_else(unknown)
@@ -98,7 +99,7 @@ async fn payment(visit: &Visit, text: &str) -> Result<PaymentId, Stop> {
 
 async fn book(visit: &Visit, tools: &dyn SandboxTools, form: FormView) -> Result<Section, Stop> {
     let filters = FormView {
-        button: "Look it up",
+        button: "Look up",
         ..FormView::filters(vec![Field::line("payment", "Payment").as_asked(visit.query())])
     };
     let lines = match visit.query().given("payment") {
@@ -115,23 +116,23 @@ async fn book(visit: &Visit, tools: &dyn SandboxTools, form: FormView) -> Result
             Cell::When(line.at),
         ]
     };
-    let head = ["What", "Rail", "Amount", "Beneficiary", "Reference", "At"];
+    let head = ["Status", "Rail", "Amount", "Beneficiary", "Reference", "Time"];
     let empty = match visit.query().given("payment") {
-        None => "Name a payment to see what the bank's own book says that it paid.",
-        Some(_) => "The bank's book has nothing of this payment.",
+        None => "Enter a payment id to see the bank's ledger entries for it.",
+        Some(_) => "The bank has no ledger entries for this payment.",
     };
-    let table = Table::new("The bank's book", &head, lines.iter().map(row).collect()).or(empty);
+    let table = Table::new("The bank's ledger", &head, lines.iter().map(row).collect()).or(empty);
     let title = "Bank".to_owned();
     Ok(Section { title, filters: Some(filters), table: Some(table), forms: vec![form], ..Section::default() })
 }
 
 fn coin(visit: &Visit) -> Result<StableCoin, Stop> {
-    StableCoin::parse(visit.form().text("coin")).ok_or_else(|| Stop::Invalid("Please choose a coin.".to_owned()))
+    StableCoin::parse(visit.form().text("coin")).ok_or_else(|| Stop::Invalid("Please choose a token.".to_owned()))
 }
 
 fn amount(text: &str) -> Result<i64, Stop> {
     let minor = coin_amount::parse(text).filter(|minor| *minor <= GIVEN_MAX_MINOR);
-    minor.ok_or_else(|| Stop::Invalid("The amount must be above 0 and at most 1000000, like 10.00.".to_owned()))
+    minor.ok_or_else(|| Stop::Invalid("The amount must be above 0 and at most 1000000, for example 10.00.".to_owned()))
 }
 
 pub(super) async fn clock(visit: Visit) -> Answer {
@@ -139,21 +140,21 @@ pub(super) async fn clock(visit: Visit) -> Answer {
     let hours = hours.ok_or_else(|| Stop::Invalid(format!("The hours must be a number from 1 to {ADVANCE_MAX_H}.")))?;
     tools(&visit)?.advance(Span::hours(hours)).await.map_err(Stop::Refused)?;
     visit.note("sandbox.clock", "clock", &format!("{hours} h ahead")).await?;
-    Ok(visit.done(&visit.href("/sandbox"), "The clock is moved."))
+    Ok(visit.done(&visit.href("/sandbox"), "The clock was advanced."))
 }
 
 pub(super) async fn faucet(visit: Visit) -> Answer {
-    let wrong = || Stop::Invalid("The address is none, or its checksum is wrong.".to_owned());
+    let wrong = || Stop::Invalid("The address or its checksum is invalid.".to_owned());
     let to = Address::parse_checked(visit.form().text("address")).ok_or_else(wrong)?;
     let (coin, minor) = (coin(&visit)?, amount(visit.form().text("amount"))?);
     let tx = tools(&visit)?.give(coin, to, minor).await.map_err(Stop::Refused)?;
     let given = format!("{} {}", coin_amount::show(minor), coin.currency().code());
     visit.note("sandbox.faucet", &to.to_string(), &given).await?;
-    Ok(visit.done(&visit.href("/sandbox"), &format!("Given in transaction {tx}.")))
+    Ok(visit.done(&visit.href("/sandbox"), &format!("Sent in transaction {tx}.")))
 }
 
 pub(super) async fn pay(visit: Visit) -> Answer {
-    let unknown = || Stop::Invalid("There is no such payment request.".to_owned());
+    let unknown = || Stop::Invalid("Payment request not found.".to_owned());
     let request = PaymentRequestId::parse(visit.form().text("request")).ok_or_else(unknown)?;
     visit.console().wallets.find_request(&visit.caller()?, request).await.map_err(|denied| match denied {
         engine::wallets::Denied::NotFound(_) => unknown(),
@@ -175,12 +176,12 @@ pub(super) async fn steer(visit: Visit) -> Answer {
     let ending = visit.form().text("ending").to_owned();
     let tools = tools(&visit)?;
     if !tools.endings().iter().any(|(name, _)| *name == ending) {
-        return Err(Stop::Invalid("Please choose how it ends.".to_owned()));
+        return Err(Stop::Invalid("Please choose an outcome.".to_owned()));
     }
     let said = tools.steer(payment, &ending).map_err(Stop::Refused)?;
     visit.note("sandbox.steer", &payment.to_string(), &ending).await?;
     let path = format!("{}?payment={payment}", visit.href("/sandbox"));
-    Ok(visit.done(&path, &format!("At the bank it is now: {said}.")))
+    Ok(visit.done(&path, &format!("Status at the bank: {said}.")))
 }
 
 pub(super) async fn trigger(visit: Visit) -> Answer {
@@ -191,7 +192,7 @@ pub(super) async fn trigger(visit: Visit) -> Answer {
     if tools.moves_clock(&scenario) && !moves_everybodys_clock(&visit) {
         return Err(Stop::Forbidden);
     }
-    let unknown = || Stop::Invalid("There is no such wallet.".to_owned());
+    let unknown = || Stop::Invalid("Wallet not found.".to_owned());
     let wallet = match visit.form().given("wallet") {
         None => None,
         Some(text) => {
@@ -203,7 +204,8 @@ pub(super) async fn trigger(visit: Visit) -> Answer {
     let made = tools.trigger(visit.tenant_id()?, &scenario, wallet).await.map_err(Stop::Refused)?;
     visit.note("sandbox.trigger", &scenario, "").await?;
     let row = |(what, id): &(String, String)| vec![Cell::text(what.as_str()), Cell::id(id)];
-    let table = Table::new("What was made", &["What", "Id"], made.iter().map(row).collect()).or("Nothing was made.");
-    let links = vec![(visit.href("/sandbox"), "Back to the sandbox's tools".to_owned())];
-    page(&visit, "Scenario played", vec![Section { links, table: Some(table), ..Section::default() }])
+    let table =
+        Table::new("Created objects", &["Kind", "Id"], made.iter().map(row).collect()).or("Nothing was created.");
+    let links = vec![(visit.href("/sandbox"), "Back to the sandbox tools".to_owned())];
+    page(&visit, "Scenario completed", vec![Section { links, table: Some(table), ..Section::default() }])
 }

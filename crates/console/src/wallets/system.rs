@@ -1,4 +1,5 @@
-//! The installation's health: what `/readyz` and `/metrics` are told from, for people. About every tenant.
+//! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all
+//! tenants.
 
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use engine::reconcile;
 use super::view::{Field, FormView, Section, age, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
-/// How long a page waits for the chain's node.
+/// Timeout for the chain's node.
 const CHAIN_WAIT: Duration = Duration::from_secs(2);
-/// A queue whose oldest job was due so long ago stands still, in minutes.
+/// Minutes after which an overdue job marks its queue as stalled.
 const OVERDUE_MIN: i64 = 5;
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -41,7 +42,7 @@ async fn database(visit: &Visit) -> Result<Section, Stop> {
         ("Database", ready),
         ("Engine", Cell::text(console.store().engine_name())),
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
-        ("Time on the wall", Cell::When(console.wall_now())),
+        ("Wall-clock time", Cell::When(console.wall_now())),
         ("Business time", Cell::When(console.now())),
     ];
     Ok(Section { title: "This node".to_owned(), facts, ..Section::default() })
@@ -60,15 +61,15 @@ async fn nodes(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let leases = store.role_leases().await?;
-    let head = ["Role", "State", "Node", "Fence", "Until"];
-    let roles = Table::new("Roles that one node has at a time", &head, leases.iter().map(row).collect())
-        .or("No node has taken a role yet.");
+    let head = ["Role", "State", "Node", "Fence", "Valid until"];
+    let roles = Table::new("Roles held by one node at a time", &head, leases.iter().map(row).collect())
+        .or("No role is held yet.");
     let row =
         |holder: &JobHolder| vec![Cell::id(&holder.owner), Cell::number(holder.jobs), Cell::When(holder.leased_until)];
     let holders: Vec<_> = store.job_holders().await?.iter().map(row).collect();
     let says = match holders.len() {
-        0 => "No node works off a job at this moment.".to_owned(),
-        count => format!("Nodes that work off jobs at this moment: {count}."),
+        0 => "No node is processing jobs right now.".to_owned(),
+        count => format!("Nodes processing jobs right now: {count}."),
     };
     Ok(Section { title: "Nodes".to_owned(), says: vec![says], table: Some(roles), ..Section::default() })
 }
@@ -77,12 +78,12 @@ async fn jobs(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
     let counts = visit.console().store().job_counts().await?;
     let row = |count: &JobCount| {
-        // People's work stands as long as people let it.
+        // Review queues wait for users, so they never count as stalled.
         let by_people = matches!(count.kind, JobKind::Review | JobKind::ReviewDeposit);
         let overdue = (now - count.oldest).0 / 60_000_000;
         let state = match (count.due, by_people) {
             (0, _) => Cell::state("nothing due", Tone::Good),
-            (_, true) => Cell::state("waits for people", Tone::Warn),
+            (_, true) => Cell::state("waiting for users", Tone::Warn),
             (_, false) if overdue >= OVERDUE_MIN => Cell::state("behind", Tone::Bad),
             (_, false) => Cell::state("working", Tone::Busy),
         };
@@ -94,8 +95,8 @@ async fn jobs(visit: &Visit) -> Result<Section, Stop> {
             Cell::number(if overdue > 0 { age(count.oldest, now) } else { "not yet due".to_owned() }),
         ]
     };
-    let head = ["Queue", "State", "Jobs", "Due", "Oldest due since"];
-    let table = Table::new("Job queues", &head, counts.iter().map(row).collect()).or("No job waits.");
+    let head = ["Queue", "State", "Jobs", "Due", "Oldest overdue by"];
+    let table = Table::new("Job queues", &head, counts.iter().map(row).collect()).or("No jobs.");
     Ok(Section { title: "Jobs".to_owned(), table: Some(table), ..Section::default() })
 }
 
@@ -105,7 +106,7 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
     let Ok(offered) = console.wallets.offered() else {
         return Ok(Section {
             title,
-            says: vec!["The wallet service is not offered.".to_owned()],
+            says: vec!["The wallet service is not enabled.".to_owned()],
             ..Section::default()
         });
     };
@@ -125,17 +126,17 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
                 ("Newest block", Cell::number(latest)),
                 ("Safe block", heads.safe.map_or(Cell::Empty, Cell::number)),
                 ("Final block", heads.finalized.map_or(Cell::Empty, Cell::number)),
-                ("Taken in up to", taken.map_or(Cell::Empty, Cell::number)),
+                ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
                 ("Blocks behind", taken.map_or(Cell::Empty, |taken| Cell::number(latest.saturating_sub(taken)))),
             ]);
         }
         Err(why) => facts.extend([
             ("Node", Cell::state(why, Tone::Bad)),
-            ("Taken in up to", taken.map_or(Cell::Empty, Cell::number)),
+            ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
         ]),
     }
     let open = console.store().open_chain_txs(1_000).await?.len();
-    facts.push(("Transactions under way", Cell::number(open)));
+    facts.push(("Transactions in progress", Cell::number(open)));
     Ok(Section { title, facts, ..Section::default() })
 }
 
@@ -143,23 +144,21 @@ async fn coins(visit: &Visit) -> Result<Section, Stop> {
     let states = visit.console().store().token_states().await?;
     let row = |state: &TokenState| {
         let (word, tone) = match (state.code_changed, state.paused) {
-            (true, _) => ("halted: other code", Tone::Bad),
+            (true, _) => ("halted: code changed", Tone::Bad),
             (false, true) => ("halted: paused by its issuer", Tone::Warn),
             (false, false) => ("moves", Tone::Good),
         };
         vec![Cell::text(state.coin.currency().code()), Cell::state(word, tone), Cell::number(state.at_block)]
     };
-    let head = ["Coin", "State", "Last changed in block"];
-    let table = Table::new("Coins", &head, states.iter().map(row).collect()).or("Nothing was ever said about a coin.");
+    let head = ["Token", "State", "Last changed in block"];
+    let table = Table::new("Tokens", &head, states.iter().map(row).collect()).or("No token states recorded yet.");
     let may = visit.may_use("POST", "/console/system/coins");
     let changed = states.iter().filter(|state| may && state.code_changed);
     let form = |state: &TokenState| {
         let code = state.coin.currency().code();
         let id = if state.coin == StableCoin::Usdc { "accept-usdc" } else { "accept-usdt" };
         FormView::new(id, format!("Accept the new code of {code}"), "/console/system/coins".to_owned(), "Propose")
-            .says(
-                "Only after the code was compared with what its issuer has published. Somebody else has to approve it.",
-            )
+            .says("Only after comparing the code with the issuer's published code. Another user has to approve it.")
             .field(Field::hidden("coin", code))
             .field(Field::hidden("at_block", state.at_block))
             .why()
@@ -173,20 +172,20 @@ async fn coins(visit: &Visit) -> Result<Section, Stop> {
     })
 }
 
-/// What comes from elsewhere and grows old: sanction lists and rates.
+/// External data that ages: sanctions lists and rates.
 fn sources(visit: &Visit) -> Section {
     let (console, now) = (visit.console(), visit.console().now());
     let lists = console.outside.lists();
     let lists_state = match (lists.sample, lists.stale) {
         (true, _) => Cell::state("the shipped sample", Tone::Warn),
-        (false, true) => Cell::state("too old: nobody is cleared", Tone::Bad),
+        (false, true) => Cell::state("too old for approvals", Tone::Bad),
         (false, false) => Cell::state("fresh", Tone::Good),
     };
     let facts = vec![
-        ("Sanction lists", lists_state),
+        ("Sanctions lists", lists_state),
         ("Version", Cell::text(lists.version)),
         ("Entries", Cell::number(lists.entries)),
-        ("Oldest was read", lists.oldest_load.map_or(Cell::Empty, |at| Cell::number(format!("{} ago", age(at, now))))),
+        ("Oldest load", lists.oldest_load.map_or(Cell::Empty, |at| Cell::number(format!("{} ago", age(at, now))))),
     ];
     let rates = &console.payments.world().rates;
     let row = |country: Country| {
@@ -208,18 +207,14 @@ async fn books(visit: &Visit) -> Result<Section, Stop> {
         None => Vec::new(),
         Some(report) => vec![
             ("Breaks", Cell::number(report.found)),
-            ("Compared", Cell::number(format!("{} ago", age(report.at, visit.console().now())))),
+            ("Reconciled", Cell::number(format!("{} ago", age(report.at, visit.console().now())))),
         ],
     };
-    let says = if facts.is_empty() {
-        vec!["The books have not been compared with the outside yet.".to_owned()]
-    } else {
-        Vec::new()
-    };
+    let says = if facts.is_empty() { vec!["No reconciliation yet.".to_owned()] } else { Vec::new() };
     Ok(Section { title: "Reconciliation".to_owned(), says, facts, ..Section::default() })
 }
 
-/// Proposes to let a coin move again whose code was changed.
+/// Proposes to resume a token whose code changed.
 pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
@@ -227,5 +222,5 @@ pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
     let proposal = Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
     let id = visit.console().desk.propose(proposal).await?;
-    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Somebody else has to approve it."))
+    Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
 }

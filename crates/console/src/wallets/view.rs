@@ -1,5 +1,5 @@
-//! The one shape of the wallet side's pages: sections of facts, cards side by side, tables and forms. One template writes
-//! them all, so that every page keeps the same order and the same labels.
+//! The common structure of the wallet side's pages: sections of facts, cards, tables and forms. One
+//! template renders them all, so that every page keeps the same order and labels.
 
 use askama::Template;
 use domain::coin_amount;
@@ -9,9 +9,9 @@ use engine::wallets::Page;
 
 use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
 
-/// Rows of a page of a list.
+/// Rows per page of a list.
 pub const ROWS: u32 = 50;
-/// The last page that is read: what is further back is found by filters.
+/// The last page that can be read; use filters to reach older rows.
 const PAGE_MAX: u32 = 2_000;
 
 /// A page.
@@ -22,72 +22,72 @@ struct SectionsPage {
     sections: Vec<Section>,
 }
 
-/// Writes a page of sections.
+/// Renders a page of sections.
 pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
     html(&SectionsPage { frame: visit.frame(title), sections })
 }
 
-/// A part of a page with a title of its own.
+/// A section with its own title.
 #[derive(Clone, Debug, Default)]
 pub struct Section {
-    /// Its title; "" = it belongs to the page's own.
+    /// The title; empty for the page's first section.
     pub title: String,
-    /// What is said before everything else.
+    /// Introductory texts.
     pub says: Vec<String>,
-    /// Links to what belongs to it: address and words.
+    /// Related links: URL and text.
     pub links: Vec<(String, String)>,
-    /// Names and what they stand for.
+    /// Facts: names and values.
     pub facts: Vec<(&'static str, Cell)>,
     /// Facts side by side.
     pub cards: Vec<Card>,
-    /// What narrows the list.
+    /// The list's filters.
     pub filters: Option<FormView>,
     /// A list.
     pub table: Option<Table>,
-    /// Text exactly as it is, with what it is.
+    /// Verbatim texts with titles.
     pub exact: Vec<(String, String)>,
-    /// What can be done.
+    /// Forms for actions.
     pub forms: Vec<FormView>,
 }
 
-/// Facts beside others.
+/// A card of facts.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Names and what they stand for.
+    /// Names and values.
     pub facts: Vec<(&'static str, Cell)>,
 }
 
 /// A form.
 #[derive(Clone, Debug)]
 pub struct FormView {
-    /// Unique on the page: its fields' ids begin with it.
+    /// Unique on the page: a prefix of its fields' ids.
     pub id: &'static str,
-    /// What it is for.
+    /// The title.
     pub title: String,
-    /// What sending it means.
+    /// The effect of submitting it.
     pub says: String,
-    /// Where it is sent; filters ask the page itself.
+    /// The action; filters submit to the page itself.
     pub action: String,
     /// Its fields.
     pub fields: Vec<Field>,
-    /// Whether it asks why.
+    /// Whether it asks for a reason.
     pub why: bool,
-    /// The button's words.
+    /// The button's label.
     pub button: &'static str,
-    /// Whether it cannot be undone easily.
+    /// Whether it is hard to undo.
     pub danger: bool,
 }
 
 impl FormView {
-    /// A form without fields that is posted to `action`.
+    /// A form without fields that posts to `action`.
     pub fn new(id: &'static str, title: impl Into<String>, action: String, button: &'static str) -> FormView {
         let (title, says) = (title.into(), String::new());
         FormView { id, title, says, action, fields: Vec::new(), why: false, button, danger: false }
     }
 
-    /// What narrows a list.
+    /// The filters of a list.
     pub fn filters(fields: Vec<Field>) -> FormView {
         FormView { fields, ..FormView::new("filter", "", String::new(), "Filter") }
     }
@@ -114,33 +114,33 @@ impl FormView {
     }
 }
 
-/// A field of a form.
+/// A form field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The name that it is sent under.
+    /// The submitted name.
     pub name: &'static str,
-    /// Its words.
+    /// The label.
     pub label: &'static str,
-    /// What stands in it.
+    /// The value.
     pub value: String,
-    /// How it is filled in.
+    /// The kind of input.
     pub kind: FieldKind,
-    /// Whether it may be left empty.
+    /// Whether it may be empty.
     pub optional: bool,
 }
 
-/// How a field is filled in.
+/// A kind of input.
 #[derive(Clone, Debug)]
 pub enum FieldKind {
     /// A line of text.
     Line,
-    /// A number of whole things.
+    /// A whole number.
     Whole,
     /// A day.
     Day,
-    /// One of some: value and words.
+    /// A choice: value and label.
     OneOf(Vec<(String, String)>),
-    /// Not shown.
+    /// Hidden.
     Hidden,
 }
 
@@ -165,19 +165,19 @@ impl Field {
         Field::of(FieldKind::Hidden, name, "").holding(value)
     }
 
-    /// One of these, which are their own words in lower case.
+    /// A choice whose labels are the values in lower case.
     pub fn one_of(name: &'static str, label: &'static str, names: impl IntoIterator<Item = &'static str>) -> Field {
         let options = names.into_iter().map(|name| (name.to_owned(), words(name)));
         Field::of(FieldKind::OneOf(options.collect()), name, label)
     }
 
-    /// One of these: value and words.
+    /// A choice: value and label.
     pub fn choice(name: &'static str, label: &'static str, options: &[(&str, &str)]) -> Field {
         let options = options.iter().map(|(value, words)| ((*value).to_owned(), (*words).to_owned()));
         Field::of(FieldKind::OneOf(options.collect()), name, label)
     }
 
-    /// With "all" in front of what it can be.
+    /// Adds the choice "all" in front.
     #[must_use]
     pub fn or_all(mut self) -> Field {
         if let FieldKind::OneOf(options) = &mut self.kind {
@@ -196,7 +196,7 @@ impl Field {
         Field { value: value.to_string(), ..self }
     }
 
-    /// With what the query asked for in it.
+    /// Sets the value from the query.
     #[expect(clippy::wrong_self_convention, reason = "it is part of the field's building")]
     #[must_use]
     pub fn as_asked(self, query: &Form) -> Field {
@@ -205,17 +205,17 @@ impl Field {
     }
 }
 
-/// A constant's name as words: `NON_TRUSTED_TRANSFER` is "non trusted transfer".
+/// A constant's name in words: `NON_TRUSTED_TRANSFER` is "non trusted transfer".
 pub fn words(name: &str) -> String {
     name.replace('_', " ").to_lowercase()
 }
 
-/// An amount of a coin with its name.
+/// An amount of a token with its code.
 pub fn coins(minor: i64, coin: StableCoin) -> Cell {
     Cell::Number(format!("{} {}", coin_amount::show(minor), coin.currency().code()))
 }
 
-/// How long ago, in the two greatest units.
+/// An age in its two largest units.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     let minutes = ((now - since).0 / 60_000_000).max(0);
     match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
@@ -225,31 +225,31 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// An instant, or nothing.
+/// An instant, or no value.
 pub fn instant(at: Option<Timestamp>) -> Cell {
     at.map_or(Cell::Empty, Cell::When)
 }
 
-/// Reads one of the wanted names of the query; nothing where none is asked for.
+/// Parses an optional name in the query.
 ///
 /// # Errors
-/// [`Stop::Invalid`]: it is none of them.
+/// [`Stop::Invalid`]: unknown name.
 pub fn asked<T>(visit: &Visit, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Stop> {
-    let read = |text: &str| parse(text).ok_or_else(|| Stop::Invalid(format!("There is no {name} of that name.")));
+    let read = |text: &str| parse(text).ok_or_else(|| Stop::Invalid(format!("Unknown {name}.")));
     Ok(visit.query().given(name).map(read).transpose()?.into_iter().collect())
 }
 
-/// The page of a list that the query asks for, from 1 on.
+/// The query's page number, from 1 on.
 pub fn sheet_number(visit: &Visit) -> u32 {
     visit.query().text("page").parse().unwrap_or(1).clamp(1, PAGE_MAX)
 }
 
-/// The same as reads take it.
+/// The page number in the form that reads take.
 pub fn sheet(visit: &Visit) -> Page {
     Page { page: sheet_number(visit) - 1, limit: ROWS }
 }
 
-/// Links to the neighbours of a page of a list whose rows nobody has counted; the words of the query stay.
+/// The pager of a list without a total; keeps the rest of the query.
 pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool) -> Pager {
     let number = sheet_number(visit);
     let asked = query(visit, names);
@@ -263,7 +263,7 @@ pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool)
     }
 }
 
-/// These words of the query as they were asked.
+/// The given fields of the query, as entered.
 pub fn query(visit: &Visit, names: &[&str]) -> String {
     let pair = |name: &&str| visit.query().given(name).map(|value| format!("{name}={}", encoded(value)));
     names.iter().filter_map(pair).collect::<Vec<_>>().join("&")
@@ -274,12 +274,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_kinds_are_read_as_words() {
+    fn constant_names_become_words() {
         assert_eq!(words("NON_TRUSTED_TRANSFER"), "non trusted transfer");
     }
 
     #[test]
-    fn ages_are_told_in_two_units() {
+    fn ages_have_two_units() {
         for (seconds, told) in [(59, "0 min"), (61, "1 min"), (3_720, "1 h 2 min"), (180_000, "2 d 2 h"), (-5, "0 min")]
         {
             assert_eq!(age(Timestamp(0), Timestamp(seconds * 1_000_000)), told);

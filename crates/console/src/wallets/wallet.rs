@@ -1,5 +1,5 @@
-//! One wallet: what it holds, what came and went, and what stops it. One person blocks it at once; two unblock it, or
-//! pass a regulator's order on (`decisions.md`, "Four eyes").
+//! A wallet: balances, history, and blocks. One user blocks it at once; unblocking it or passing on
+//! a regulator's order requires two (`decisions.md`, "Four eyes").
 
 use domain::ids::WalletId;
 use domain::wallet::{AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
@@ -14,9 +14,9 @@ use crate::audit;
 use crate::{Answer, Cell, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
-/// The newest requests that its page shows.
+/// Payment requests shown on the page, latest first.
 const REQUESTS: Page = Page { page: 0, limit: 10 };
-/// Longest name of an authority, and longest number of an order: as the API takes them.
+/// Maximum lengths of an authority's name and an order's number, as in the API.
 const LINE_MAX_CHARS: usize = 200;
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -29,11 +29,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
     let rows: Vec<_> = history.rows.iter().map(|it| history_row(&visit, it)).collect();
     let pager = pager(&visit, &path, &[], rows.len(), history.total > behind);
-    let head = ["What", "Id", "Status", "Amount", "Last change", "Seen or made"];
-    let history = Table::new("History", &head, rows).or("Nothing has come in or gone out.").paged(pager);
-    let head = ["Request", "Status", "Asked for", "Received", "Created", "Expires"];
+    let head = ["Kind", "Id", "Status", "Amount", "Last change", "Created"];
+    let history = Table::new("History", &head, rows).or("No transactions yet.").paged(pager);
+    let head = ["Request", "Status", "Requested", "Received", "Created", "Expires"];
     let rows = requests.rows.iter().map(|it| request_row(&visit, it)).collect();
-    let requests = Table::new("Newest payment requests", &head, rows).or("Nothing was asked for.");
+    let requests = Table::new("Latest payment requests", &head, rows).or("No payment requests yet.");
     let mut links = Vec::new();
     if visit.may_use("GET", "/console/t/{tenant}/statements") {
         links.push((visit.href(&format!("/statements?wallet={id}")), "Statements of this wallet".to_owned()));
@@ -65,25 +65,28 @@ fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
     ];
     if let Some(block) = wallet.block.as_ref().filter(|_| wallet.state.is_frozen()) {
         facts.extend([
-            ("Blocked because", Cell::text(format!("{}: {}", block.reason.name(), block.details))),
+            ("Block reason", Cell::text(format!("{}: {}", block.reason.name(), block.details))),
             ("Blocked at", Cell::When(block.at)),
             ("Blocked by", Cell::text(block.triggered_by.name())),
-            ("Unblocks by itself", instant(block.auto_unblock_at)),
+            ("Unblocks automatically", instant(block.auto_unblock_at)),
         ]);
     }
     if let Some(at) = wallet.unblocked_at {
-        facts.extend([("Last unblocked", Cell::When(at)), ("Because", Cell::maybe(wallet.unblock_reason.clone()))]);
+        facts.extend([
+            ("Last unblocked", Cell::When(at)),
+            ("Unblock reason", Cell::maybe(wallet.unblock_reason.clone())),
+        ]);
     }
     if let Some(order) = &wallet.blacklisting {
         facts.extend([
             ("Blacklisted by", Cell::text(format!("{}, {}", order.authority, order.reference))),
             ("Reason of the order", Cell::text(order.reason.as_str())),
-            ("From the day", Cell::text(order.effective_date.to_string())),
-            ("In force since", instant(order.at)),
+            ("Effective date", Cell::text(order.effective_date.to_string())),
+            ("In effect since", instant(order.at)),
             ("On USDC's blacklist", Cell::text(if wallet.chain_blacklisted { "yes" } else { "no" })),
         ]);
     }
-    facts.push(("Frozen on the chain", Cell::text(if wallet.frozen_on_chain { "yes" } else { "no" })));
+    facts.push(("Frozen on chain", Cell::text(if wallet.frozen_on_chain { "yes" } else { "no" })));
     facts
 }
 
@@ -99,7 +102,7 @@ fn balances(held: &[Held]) -> Table {
         ]
     };
     let head = ["Coin", "Booked", "Available", "Reserved by orders", "In USD", "In PKR"];
-    Table::new("Balances", &head, held.iter().map(row).collect()).or("It holds nothing.")
+    Table::new("Balances", &head, held.iter().map(row).collect()).or("No balances.")
 }
 
 fn history_row(visit: &Visit, entry: &Transaction) -> Vec<Cell> {
@@ -112,21 +115,23 @@ fn history_row(visit: &Visit, entry: &Transaction) -> Vec<Cell> {
     row
 }
 
-/// What can be done about it, as far as its state and the person's roles go.
+/// The available actions, depending on its state and the user's roles.
 fn control(visit: &Visit, wallet: &Wallet) -> Section {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/wallets/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/wallets/{}/{deed}", wallet.id));
     let mut forms = Vec::new();
     if matches!(wallet.state, WalletState::Active | WalletState::Pending) && may("block") {
         let form = FormView::new("block", "Block", to("block"), "Block the wallet")
-            .says("At once, by one person: nothing comes in or goes out until it is unblocked.")
-            .field(Field::one_of("reason", "Reason", BlockReason::ALL.map(BlockReason::name)))
-            .field(Field::whole("hours", "Unblocks by itself after (hours)").optional());
+            .says(
+                "Takes effect at once and needs one user. Nothing comes in or goes out until the wallet is unblocked.",
+            )
+            .field(Field::one_of("reason", "Reason code", BlockReason::ALL.map(BlockReason::name)))
+            .field(Field::whole("hours", "Unblock automatically after (hours)").optional());
         forms.push(form.why().danger());
     }
     if wallet.state == WalletState::Blocked && may("unblock") {
         let form = FormView::new("unblock", "Unblock", to("unblock"), "Propose to unblock");
-        let form = form.says("Somebody else has to approve it.");
+        let form = form.says("Another user has to approve it.");
         let form = match &wallet.block {
             Some(block) => form.field(Field::hidden(SEEN, block.at.0)),
             None => form,
@@ -135,10 +140,10 @@ fn control(visit: &Visit, wallet: &Wallet) -> Section {
     }
     if wallet.state != WalletState::Blacklisted && may("blacklist") {
         let form = FormView::new("blacklist", "Regulator's order", to("blacklist"), "Propose to blacklist")
-            .says("Freezes the wallet for good from a day on; before that day it is blocked. Somebody else has to approve it.")
+            .says("Freezes the wallet permanently from the effective date; until then it is blocked. Another user has to approve it.")
             .field(Field::line("authority", "Authority"))
-            .field(Field::line("reference", "Number of the order"))
-            .field(Field::day("day", "In force from (UTC)"));
+            .field(Field::line("reference", "Order number"))
+            .field(Field::day("day", "Effective date (UTC)"));
         forms.push(form.why().danger());
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
@@ -179,10 +184,10 @@ pub(super) async fn blacklist(visit: Visit) -> Answer {
         let fine = !text.is_empty() && text.chars().count() <= LINE_MAX_CHARS && !text.chars().any(char::is_control);
         if fine { Ok(text.to_owned()) } else { Err(invalid(words)) }
     };
-    let authority = line("authority", "Please name the authority.")?;
-    let reference = line("reference", "Please give the number of the order.")?;
+    let authority = line("authority", "Please enter the authority.")?;
+    let reference = line("reference", "Please enter the order number.")?;
     let effective_date: Date =
-        visit.form().text("day").parse().map_err(|_| invalid("Please give the day from which it is in force."))?;
+        visit.form().text("day").parse().map_err(|_| invalid("Please enter the effective date."))?;
     let wallet = own(&visit).await?;
     if wallet.state == WalletState::Blacklisted {
         return Err(Stop::Refused("The wallet is BLACKLISTED.".to_owned()));

@@ -1,4 +1,4 @@
-//! All wallets of a tenant, with filters, as a page and as a file.
+//! All wallets of a tenant with filters, as a page and as a file.
 
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
@@ -42,7 +42,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let head = ["Wallet", "Customer", "Status", "KYC level", "Created", "Last activity"];
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let pager = pager(&visit, &visit.href("/wallets"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Wallets", &head, rows).or("No wallet fits.").paged(pager);
+    let table = Table::new("Wallets", &head, rows).or("No wallets match.").paged(pager);
     let filters = FormView::filters(vec![
         Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name)).or_all().as_asked(visit.query()),
         Field::one_of("level", "KYC level", KycLevel::ALL.map(KycLevel::name)).or_all().as_asked(visit.query()),

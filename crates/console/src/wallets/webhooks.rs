@@ -1,4 +1,4 @@
-//! Webhooks of a tenant: where they go, what became of them, and sending again what was lost.
+//! A tenant's webhooks: endpoint, deliveries, and resending missed events.
 
 use domain::delivery::DeliveryState;
 use domain::time::Timestamp;
@@ -11,7 +11,7 @@ use super::view::{Field, FormView, Section, asked, instant, page, pager, sheet, 
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
-/// Whose events, for people.
+/// The services of events, with labels.
 const EVENTS_OF: [(&str, &str); 2] = [("wallet", "the wallet service"), ("payment", "the payment service")];
 
 pub(super) const fn tone(state: DeliveryState) -> Tone {
@@ -23,9 +23,9 @@ pub(super) const fn tone(state: DeliveryState) -> Tone {
     }
 }
 
-/// The beginning of a day (UTC) that a query or a form names; nothing where it names none.
+/// The start of a day (UTC) in a query or a form; `None` without one.
 pub(super) fn day(text: Option<&str>) -> Result<Option<Timestamp>, Stop> {
-    let wrong = || Stop::Invalid("A day is written like 2026-11-22.".to_owned());
+    let wrong = || Stop::Invalid("Enter a day such as 2026-11-22.".to_owned());
     let Some(text) = text else { return Ok(None) };
     let day: Date = text.parse().map_err(|_| wrong())?;
     let begins = day.to_zoned(TimeZone::UTC).map_err(|_| wrong())?;
@@ -64,8 +64,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
     let pager = pager(&visit, &visit.href("/webhooks"), &FILTERS, rows.len(), found.total > behind);
-    let head = ["Delivery", "Event", "Status", "Tries", "Made", "Next try", "Last answer"];
-    let table = Table::new("Deliveries", &head, rows).or("No delivery fits.").paged(pager);
+    let head = ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
+    let table = Table::new("Deliveries", &head, rows).or("No deliveries match.").paged(pager);
     let query = visit.query();
     let kinds: Vec<_> = filter.of.kinds().into_iter().map(|kind| (kind, kind)).collect();
     let filters = FormView::filters(vec![
@@ -76,7 +76,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         Field::day("until", "Before (UTC)").optional().as_asked(query),
     ]);
     let counts: Vec<String> = undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
-    let says = if counts.is_empty() { "The receiver has everything.".to_owned() } else { counts.join(", ") };
+    let says = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let says = vec![format!("Not delivered: {says}")];
     let title = "Deliveries".to_owned();
     let deliveries = Section { title, says, filters: Some(filters), table: Some(table), ..Section::default() };
@@ -89,23 +89,23 @@ pub(super) async fn list(visit: Visit) -> Answer {
     page(&visit, "Webhooks", sections)
 }
 
-/// What was lost since a day is sent again, oldest first.
+/// Resends missed events since a day, oldest first.
 pub(super) async fn recover(visit: Visit) -> Answer {
     let (caller, why) = (visit.caller()?, visit.why()?.to_owned());
-    let since = day(visit.form().given("since"))?.ok_or_else(|| Stop::Invalid("Please give a day.".to_owned()))?;
+    let since = day(visit.form().given("since"))?.ok_or_else(|| Stop::Invalid("Please enter a day.".to_owned()))?;
     let wallets = &visit.console().wallets;
     let lost = wallets.lost_since(&caller, since).await?;
     wallets.recover(&caller, &lost, &visit.deed(&why)).await?;
-    let more = if lost.more { " There are more: please send again once more." } else { "" };
+    let more = if lost.more { " More remain: repeat the resend." } else { "" };
     let late = match lost.untold.len() {
         0 => String::new(),
-        count => format!(" Payment events of before that are sent now: {count}."),
+        count => format!(" Earlier payment events queued: {count}."),
     };
-    let words = format!("Deliveries that are sent again: {}.{late}{more}", lost.deliveries.len());
+    let words = format!("Deliveries queued again: {}.{late}{more}", lost.deliveries.len());
     Ok(visit.done(&visit.href("/webhooks"), &words))
 }
 
-/// The receiver gets a made-up event now; the page shows what it answered.
+/// Sends a fictitious event to the endpoint; the page shows the answer.
 pub(super) async fn example(visit: Visit) -> Answer {
     let caller = visit.caller()?;
     let kind = WalletEventKind::parse(visit.form().text("event"));
@@ -114,7 +114,7 @@ pub(super) async fn example(visit: Visit) -> Answer {
     let sent = visit.console().wallets.send_example(&caller, aggregate, event).await;
     let (message, answer) = sent.map_err(|denied| match denied {
         engine::wallets::Denied::NotFound(_) => {
-            Stop::Refused("There is no receiver, or it is switched off.".to_owned())
+            Stop::Refused("No endpoint is configured, or webhooks are disabled.".to_owned())
         }
         denied => denied.into(),
     })?;
@@ -122,7 +122,7 @@ pub(super) async fn example(visit: Visit) -> Answer {
     let (word, tone) = match &answer.result {
         domain::webhook::DeliveryResult::Received => ("received".to_owned(), Tone::Good),
         domain::webhook::DeliveryResult::NotReceived(why) => (why.clone(), Tone::Bad),
-        domain::webhook::DeliveryResult::Gone => ("410: the receiver wants no more".to_owned(), Tone::Bad),
+        domain::webhook::DeliveryResult::Gone => ("410: the endpoint is gone".to_owned(), Tone::Bad),
     };
     let facts = vec![
         ("Event", Cell::text(kind.name())),
@@ -133,8 +133,8 @@ pub(super) async fn example(visit: Visit) -> Answer {
         ("Id", Cell::id(message.id)),
     ];
     let body = String::from_utf8_lossy(&message.body).into_owned();
-    let exact = vec![("What was sent".to_owned(), body), ("What was answered".to_owned(), answer.body)];
+    let exact = vec![("Request body".to_owned(), body), ("Answer".to_owned(), answer.body)];
     let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
-    let says = vec!["Nothing of it is kept: it happened to nobody.".to_owned()];
-    page(&visit, "Example sent", vec![Section { says, links, facts, exact, ..Section::default() }])
+    let says = vec!["The test event is not stored.".to_owned()];
+    page(&visit, "Test event sent", vec![Section { says, links, facts, exact, ..Section::default() }])
 }

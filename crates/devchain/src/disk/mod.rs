@@ -1,14 +1,18 @@
-//! The chain on disk: a snapshot, a tail of what happened since, and the run of empty blocks at the end.
+//! The chain on disk: a snapshot, a tail of later changes, and the run of empty blocks at the end.
 //!
-//! - `snapshot`: everything, as of some block; written beside, synced, then renamed over the old one.
-//! - `tail.<n>`: appended to and synced before anything counts. A record that was cut off by a crash is dropped. A new
-//!   snapshot begins a new tail, so the tail stays short and a start never takes longer because the chain is old.
-//! - `run`: how many empty blocks follow the tail, in one of two slots that are overwritten in turn: a block each second
-//!   costs no space. Empty blocks follow from their number and time, hashes included.
+//! - `snapshot`: the full state as of some block; written beside, synced, then renamed over the old
+//!   one.
+//! - `tail.<n>`: appended to and synced before a change counts. A record truncated by a crash is
+//!   dropped. A new snapshot begins a new tail, so the tail stays short and the start time does not
+//!   grow with the chain.
+//! - `run`: the number of empty blocks after the tail, in one of two alternately overwritten slots:
+//!   a block per second needs no space. Empty blocks follow from their number and time, hashes
+//!   included.
 //! - `lock`: held while the chain is open.
 //!
-//! Results are stored, not only transactions: reading back executes nothing, so another version of the interpreter
-//! cannot make another chain of it. What waits to be mined is not stored: whoever sent it sends it again.
+//! Results are stored, not only transactions: replay executes nothing, so another interpreter
+//! version cannot produce another chain. The pool is not stored: senders send their transactions
+//! again.
 
 mod record;
 mod run;
@@ -29,20 +33,20 @@ pub(crate) use record::Record;
 use run::{Run, RunFile};
 use tail::Tail;
 
-/// A tail of more bytes is replaced by a snapshot.
+/// A longer tail is replaced by a snapshot.
 const TAIL_BYTES_MAX: u64 = 4 << 20;
-/// A snapshot is taken after this many blocks at the latest.
+/// Maximum number of blocks between two snapshots.
 const TAIL_BLOCKS_MAX: u64 = 1_024;
 
-/// Why a data directory cannot be used.
+/// Reason why a data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskFault {
-    /// The file system refuses.
+    /// A file system error.
     #[error("{}: {fault}", path.display())]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The cause.
         fault: io::Error,
     },
     /// Another process has the chain open.
@@ -51,20 +55,20 @@ pub enum DiskFault {
         /// The lock file.
         path: PathBuf,
     },
-    /// A file does not hold what was written.
+    /// A file's content is invalid.
     #[error("{}: damaged: {what}", path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
-    /// It is the chain of another id.
+    /// The chain has another id.
     #[error("the data directory holds chain {found}, not {wanted}")]
     OtherChain {
-        /// What the directory holds.
+        /// Id in the directory.
         found: u64,
-        /// What was asked for.
+        /// Requested id.
         wanted: u64,
     },
 }
@@ -79,20 +83,19 @@ impl DiskFault {
     }
 }
 
-/// An open data directory.
 pub(crate) struct Disk {
     dir: PathBuf,
     tail: Tail,
     run_file: RunFile,
-    /// The empty blocks behind the tail.
+    /// The empty blocks after the tail.
     run: Run,
-    /// Since the snapshot.
+    /// Blocks since the snapshot.
     blocks: u64,
     _lock: Lock,
 }
 
 impl Disk {
-    /// Opens or begins a directory. `chain` comes as a new one and leaves as the one that is stored.
+    /// Opens or creates a directory. `chain` is passed in new and returned in its stored state.
     pub(crate) fn open(dir: &Path, chain: &mut Chain) -> Result<Disk, DiskFault> {
         fs::create_dir_all(dir).map_err(DiskFault::io(dir))?;
         let lock = lock(dir)?;
@@ -114,7 +117,7 @@ impl Disk {
         Ok(Disk { dir: dir.to_owned(), tail, run_file, run, blocks, _lock: lock })
     }
 
-    /// Writes down that this block comes on top of `parent`.
+    /// Records a block on top of `parent`.
     pub(crate) fn add_block(&mut self, parent: &Block, block: &Block, changes: &Changes) -> Result<(), DiskFault> {
         let longer = block.is_plain(parent).then(|| self.run.extended(block.header.timestamp)).flatten();
         if let Some(run) = longer {
@@ -132,12 +135,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes down something else.
+    /// Records another change.
     pub(crate) fn add(&mut self, record: Record) -> Result<(), DiskFault> {
         self.append(Some(record))
     }
 
-    /// The run so far becomes part of the tail, and the record follows it, in one write.
+    /// Appends the current run and the record to the tail, in one write.
     fn append(&mut self, record: Option<Record>) -> Result<(), DiskFault> {
         let run = (self.run.count > 0).then_some(Record::Run(self.run));
         let records: Vec<_> = run.into_iter().chain(record).collect();
@@ -146,12 +149,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Whether it is time for a snapshot.
+    /// Whether a snapshot is due.
     pub(crate) fn is_long(&self) -> bool {
         self.tail.len() > TAIL_BYTES_MAX || self.blocks > TAIL_BLOCKS_MAX
     }
 
-    /// Takes a snapshot and begins a new tail.
+    /// Writes a snapshot and begins a new tail.
     pub(crate) fn shorten(&mut self, chain: &Chain) -> Result<(), DiskFault> {
         let sequence = snapshot::write(&self.dir, chain, self.tail.sequence() + 1)?;
         let (tail, _) = Tail::open(&self.dir, sequence)?;
@@ -162,13 +165,14 @@ impl Disk {
     }
 }
 
-/// Held while the chain is open. Unlocked by name: a process that somebody else in this one is just starting has a copy
-/// of the file's handle, and the lock would last until that copy is closed as well.
+/// Held while the chain is open. Unlocked explicitly: a child process that this process is just
+/// starting has a copy of the file handle, and the lock would otherwise last until that copy is
+/// closed.
 struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Where it cannot be unlocked, closing it does.
+        // If unlocking fails, closing it releases the lock.
         drop(self.0.unlock());
     }
 }

@@ -1,4 +1,4 @@
-//! What is written: blocks with their results, grants, reorganisations. RLP, as everything else on a chain.
+//! Stored records: blocks with their results, grants, reorganisations. Encoded in RLP.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use crate::chain::Chain;
 use crate::state::Changes;
 use crate::tx::Tx;
 
-/// Something that happened to the chain.
+/// A change of the chain.
 pub(crate) enum Record {
-    /// A block that is not an empty one.
+    /// A block that is not empty.
     Block(Box<StoredBlock>, Changes),
     /// Empty blocks.
     Run(Run),
     /// A balance was set.
     Grant(Grant),
-    /// Blocks above this height were taken away.
+    /// The blocks above this height were removed.
     Rewind(u64),
 }
 
-/// A block with all that it takes to have it back.
+/// A block with everything needed to restore it.
 #[derive(RlpEncodable, RlpDecodable)]
 pub(crate) struct StoredBlock {
     header: Header,
@@ -71,7 +71,7 @@ impl Record {
         Record::Block(Box::new(StoredBlock::of(block)), changes.clone())
     }
 
-    /// Lets it happen again.
+    /// Applies the record again.
     pub(crate) fn replay(self, chain: &mut Chain) -> Result<(), String> {
         match self {
             Record::Block(stored, changes) => {

@@ -1,4 +1,4 @@
-//! Empty blocks in a row, with the same time between each: three numbers, however many they are.
+//! Consecutive empty blocks at equal intervals: three numbers, however many there are.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -11,12 +11,11 @@ use crate::block::{Block, Setting, empty_header};
 use crate::chain::Chain;
 use crate::state::Changes;
 
-/// Empty blocks in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, RlpEncodable, RlpDecodable)]
 pub(crate) struct Run {
-    /// Time of the first, in seconds since 1970.
+    /// Time of the first one, in seconds since 1970.
     first: u64,
-    /// Seconds from one to the next.
+    /// Seconds between two blocks.
     step: u64,
     pub(crate) count: u64,
 }
@@ -26,7 +25,7 @@ impl Run {
         Run { first: timestamp, step: 0, count: 1 }
     }
 
-    /// With one more of this time; `None` = it does not fit.
+    /// Extended by a block with this time; `None` if it does not fit.
     pub(crate) fn extended(self, timestamp: u64) -> Option<Run> {
         match self.count {
             0 => Some(Run::begin(timestamp)),
@@ -35,7 +34,7 @@ impl Run {
         }
     }
 
-    /// Puts the blocks on the chain.
+    /// Adds the blocks to the chain.
     pub(crate) fn replay(self, chain: &mut Chain) {
         for index in 0..self.count {
             let parent = chain.head();
@@ -46,21 +45,21 @@ impl Run {
     }
 }
 
-/// Distance of the slots: more than a sector, so that a torn write spoils one of them at most.
+/// Distance of the slots: more than a sector, so that a torn write damages at most one of them.
 const SLOT_DISTANCE: u64 = 4_096;
 const SLOTS: u64 = 2;
-/// A slot: length of what follows, checksum, [`Slot`].
+/// Size of a slot: length of the content, checksum, [`Slot`].
 const SLOT_BYTES: usize = 128;
 const CHECKSUM_BYTES: usize = 32;
 
-/// The run behind a certain state of the tail.
+/// The run after a specific state of the tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, RlpEncodable, RlpDecodable)]
 struct Slot {
-    /// The greater, the newer.
+    /// The highest is the newest.
     generation: u64,
-    /// Which tail …
+    /// Number of the tail …
     sequence: u64,
-    /// … and how long it was.
+    /// … and its length.
     tail_bytes: u64,
     run: Run,
 }
@@ -86,13 +85,13 @@ impl RunFile {
         Ok(RunFile { path, file, generation, newest })
     }
 
-    /// The run that followed this tail when the process ended.
+    /// The run after this tail when the process ended.
     pub(crate) fn newest(&self, sequence: u64, tail_bytes: u64) -> Option<Run> {
         let slot = self.newest.filter(|slot| slot.sequence == sequence && slot.tail_bytes == tail_bytes)?;
         Some(slot.run)
     }
 
-    /// Writes over the older slot.
+    /// Overwrites the older slot.
     pub(crate) fn write(&mut self, run: &Run, sequence: u64, tail_bytes: u64) -> Result<(), DiskFault> {
         let slot = Slot { generation: self.generation + 1, sequence, tail_bytes, run: *run };
         let content = alloy_rlp::encode(slot);

@@ -1,4 +1,4 @@
-//! Everything in one file: state, how to undo the newest blocks, and the blocks that are remembered.
+//! Everything in one file: state, undo data of the newest blocks, and the kept blocks.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -15,7 +15,7 @@ use crate::history::History;
 use crate::state::{Changes, State};
 
 const NAME: &str = "snapshot";
-/// First bytes of the file: what it is, and the version of its form.
+/// First bytes of the file: file type and format version.
 const MAGIC: &[u8; 12] = b"corridor-ch1";
 const CHECKSUM_BYTES: usize = 32;
 
@@ -37,7 +37,7 @@ struct StoredUndo {
     grants: Vec<Grant>,
 }
 
-/// A block and the empty ones behind it, which need no more than this.
+/// A block and the empty ones after it, which need no more than this.
 #[derive(RlpEncodable, RlpDecodable)]
 struct Stretch {
     first: StoredBlock,
@@ -50,7 +50,7 @@ struct Empty {
     hash: B256,
 }
 
-/// Writes the snapshot of this number and answers with it.
+/// Writes the snapshot with this number and returns the number.
 pub(crate) fn write(dir: &Path, chain: &Chain, sequence: u64) -> Result<u64, DiskFault> {
     let undo = |undo: &Undo| StoredUndo { before: undo.before.clone(), grants: undo.grants.clone() };
     let content = alloy_rlp::encode(Stored {
@@ -76,7 +76,7 @@ pub(crate) fn write(dir: &Path, chain: &Chain, sequence: u64) -> Result<u64, Dis
     Ok(sequence)
 }
 
-/// Makes the chain what the snapshot says, and answers with its number; `None` = there is none.
+/// Restores the chain from the snapshot and returns its number; `None` if there is none.
 pub(crate) fn read(dir: &Path, chain: &mut Chain) -> Result<Option<u64>, DiskFault> {
     let path = dir.join(NAME);
     let bytes = match fs::read(&path) {

@@ -1,4 +1,4 @@
-//! The file that everything is appended to before it counts.
+//! The append-only file that records every change before it counts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,12 +9,11 @@ use alloy_rlp::{Decodable as _, Encodable as _};
 use super::{DiskFault, Record, checksum, sync_dir};
 
 const NAME: &str = "tail.";
-/// Before each record: its length and the beginning of its checksum.
+/// Before each record: its length and a prefix of its checksum.
 const LENGTH_BYTES: usize = 4;
 const CHECKSUM_BYTES: usize = 8;
 const HEAD_BYTES: usize = LENGTH_BYTES + CHECKSUM_BYTES;
 
-/// An open tail.
 pub(crate) struct Tail {
     path: PathBuf,
     file: File,
@@ -23,7 +22,8 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Opens or creates the tail that follows the snapshot of this number, and reads it. What a crash cut off is dropped.
+    /// Opens or creates the tail after the snapshot with this number, and reads it. A truncated
+    /// record is dropped.
     pub(crate) fn open(dir: &Path, sequence: u64) -> Result<(Tail, Vec<Record>), DiskFault> {
         let path = dir.join(format!("{NAME}{sequence}"));
         let mut options = OpenOptions::new();
@@ -35,7 +35,7 @@ impl Tail {
         let bytes = whole as u64;
         if whole < content.len() {
             let dropped = content.len() - whole;
-            tracing::warn!(path = %path.display(), dropped, "dropped what a crash had cut off at the end of the chain");
+            tracing::warn!(path = %path.display(), dropped, "dropped an incomplete record at the end of the chain");
             file.set_len(bytes).and_then(|()| file.sync_all()).map_err(DiskFault::io(&path))?;
         }
         file.seek(SeekFrom::Start(bytes)).map_err(DiskFault::io(&path))?;
@@ -55,7 +55,7 @@ impl Tail {
         self.bytes
     }
 
-    /// Appends all of them in one write and waits until the disk has them.
+    /// Appends all records in one write and waits for the disk.
     pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), DiskFault> {
         let mut bytes = Vec::new();
         for record in records {
@@ -75,7 +75,7 @@ impl Tail {
                 Ok(())
             }
             Err(fault) => {
-                // What is half written must not stand before what comes next.
+                // A partial write must not precede the next record.
                 let back = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
                 Err(DiskFault::io(&self.path)(back.err().unwrap_or(fault)))
             }
@@ -83,7 +83,7 @@ impl Tail {
     }
 }
 
-/// The records up to the first that is not whole, and how many bytes they take.
+/// The records before the first incomplete one, and their size in bytes.
 fn read_records(content: &[u8]) -> (Vec<Record>, usize) {
     let (mut records, mut at) = (Vec::new(), 0);
     while let Some((record, bytes)) = read_record(&content[at..]) {
@@ -104,7 +104,7 @@ fn read_record(content: &[u8]) -> Option<(Record, usize)> {
     Some((Record::decode(&mut content).ok()?, HEAD_BYTES + length))
 }
 
-/// Removes tails of other snapshots: they are part of the newest one, or it was never finished.
+/// Removes other tails: they are part of the newest snapshot, or their own was never finished.
 pub(crate) fn remove_others(dir: &Path, sequence: u64) -> Result<(), DiskFault> {
     let own = format!("{NAME}{sequence}");
     for entry in fs::read_dir(dir).map_err(DiskFault::io(dir))? {

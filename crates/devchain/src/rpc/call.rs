@@ -1,4 +1,4 @@
-//! `eth_call` and `eth_estimateGas`: what a transaction would do, without one.
+//! `eth_call` and `eth_estimateGas`: simulated transactions.
 
 use alloy_eips::eip2930::{AccessList, AccessListItem};
 use alloy_primitives::{Bytes, TxKind, U256};
@@ -15,13 +15,13 @@ use crate::exec::{Checks, Ran, TX_GAS_MAX, run};
 use crate::sight::Sight;
 use crate::world::World;
 
-/// Most gas of an `eth_call`.
+/// Maximum gas of an `eth_call`.
 const CALL_GAS_MAX: u64 = 50_000_000;
-/// What sending wei to somebody without code costs.
+/// Gas of a transfer to an account without code.
 const TRANSFER_GAS: u64 = 21_000;
-/// What a call that carries value gives to whom it calls.
+/// Gas stipend of a call with value.
 const STIPEND: u64 = 2_300;
-/// An estimate may be too high by this many thousandths.
+/// Permitted excess of an estimate, in thousandths.
 const ESTIMATE_ERROR_PERMILLE: u64 = 15;
 
 pub(crate) fn call(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Result<Value, RpcFault> {
@@ -38,7 +38,7 @@ pub(crate) fn call(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Result<Va
     }
 }
 
-/// Estimates on the newest state, with the number and time that the next block will have.
+/// Estimates on the newest state, with the number and time of the next block.
 pub(crate) fn estimate(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Result<Value, RpcFault> {
     let (mut tx, id) = (transaction(params)?, params.block(1)?);
     let is_newest = matches!(id, BlockId::Latest | BlockId::Pending);
@@ -54,7 +54,7 @@ pub(crate) fn estimate(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Resul
     .map(quantity)
 }
 
-/// The most gas that the sender may use and can pay for.
+/// Maximum gas that the sender may use and can pay for.
 fn highest(world: &World<'_>, tx: &TxEnv, block: &Block) -> Result<u64, RpcFault> {
     let highest = tx.gas_limit.min(block.header.gas_limit).min(TX_GAS_MAX);
     if tx.gas_price == 0 {
@@ -67,7 +67,7 @@ fn highest(world: &World<'_>, tx: &TxEnv, block: &Block) -> Result<u64, RpcFault
 
 type Attempt<'a> = &'a mut dyn FnMut(u64) -> Result<Ran, RpcFault>;
 
-/// The least gas that suffices, give or take; finds it as go-ethereum does.
+/// The minimum sufficient gas, approximately; the same search as go-ethereum's.
 fn search(highest: u64, attempt: Attempt<'_>) -> Result<u64, RpcFault> {
     if highest < TRANSFER_GAS {
         return Err(RpcFault::server(format!("gas required exceeds allowance ({highest})")));
@@ -83,7 +83,7 @@ fn search(highest: u64, attempt: Attempt<'_>) -> Result<u64, RpcFault> {
         ExecutionResult::Halt { reason, .. } => return Err(RpcFault::server(halt_text(&reason))),
     }
     let (mut low, mut high) = (gas.tx_gas_used().saturating_sub(1), highest);
-    // A plain transfer, or a call that gives nothing to others, is found by the first of these.
+    // The first attempt suffices for a plain transfer, or a call without inner calls.
     let optimistic = (gas.tx_gas_used() + gas.inner_refunded() + STIPEND) * 64 / 63;
     for probe in [low + 1, optimistic] {
         if low < probe && probe < high {
@@ -91,7 +91,7 @@ fn search(highest: u64, attempt: Attempt<'_>) -> Result<u64, RpcFault> {
         }
     }
     while low + 1 < high && (high - low) * 1_000 >= high * ESTIMATE_ERROR_PERMILLE {
-        // Most transactions need little more than they use: look near the lower end first.
+        // Most transactions need little more than they use: search near the lower end first.
         let middle = low.midpoint(high).min(low * 2);
         if suffices(attempt(middle)) { high = middle } else { low = middle }
     }
@@ -131,7 +131,7 @@ fn halt_text(reason: &HaltReason) -> String {
     }
 }
 
-/// The call object, as a transaction of the interpreter.
+/// Converts the call object to a transaction of the interpreter.
 fn transaction(params: Params<'_>) -> Result<TxEnv, RpcFault> {
     let fields = params.get(0)?.as_object().ok_or_else(|| RpcFault::params("invalid argument 0: not an object"))?;
     let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
@@ -145,7 +145,7 @@ fn transaction(params: Params<'_>) -> Result<TxEnv, RpcFault> {
         return Err(RpcFault::server("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified"));
     }
     Ok(TxEnv {
-        // EIP-1559 with a tip, or the form that knows no tip.
+        // EIP-1559 with a tip, or the form without tips.
         tx_type: if tip.is_some() { 2 } else { u8::from(field("accessList").is_some()) },
         caller: address("from")?.unwrap_or_default(),
         kind: address("to")?.map_or(TxKind::Create, TxKind::Call),

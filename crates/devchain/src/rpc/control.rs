@@ -1,4 +1,4 @@
-//! `dev_*`: what a test or the sandbox does to the chain that nobody can do to a real one.
+//! `dev_*`: control of the chain by tests and the sandbox, which no real chain permits.
 
 use std::time::Duration;
 
@@ -14,18 +14,20 @@ use crate::hand::LET_PASS_MAX_S;
 use crate::options::Mining;
 use crate::reorg::{Order, Reorg};
 
-/// Most blocks of one `dev_mine`.
+/// Maximum blocks of one `dev_mine`.
 const MINE_MAX: u64 = 10_000;
 
 impl DevChain {
     /// - `dev_mine(n = 1)`
     /// - `dev_setBalance(address, wei)`
-    /// - `dev_reorg(depth, {drop: [hash], reinclude: bool, order: "same" | "reversed" | seed})`; the hash of the new head
+    /// - `dev_reorg(depth, {drop: [hash], reinclude: bool, order: "same" | "reversed" | seed})`;
+    ///   the hash of the new head
     /// - `dev_setIntervalMining(milliseconds)`; 0 = by hand, `null` = with each transaction
     /// - `dev_letPass(seconds)`
-    /// - `dev_fault({drop_next_tx: n, rpc_error_next: {method: n}, rpc_lose_answer_next: {method: n}, latency_ms,
-    ///   fee_multiplier, lag_blocks})`; what is not named stays; `dev_fault(null)` ends all
-    /// - `dev_snapshot()`: shortens what the next start has to read
+    /// - `dev_fault({drop_next_tx: n, rpc_error_next: {method: n}, rpc_lose_answer_next: {method:
+    ///   n}, latency_ms, fee_multiplier, lag_blocks})`; unnamed faults stay; `dev_fault(null)` ends
+    ///   all
+    /// - `dev_snapshot()`: shortens the next start
     pub(super) fn control(&self, method: &str, params: Params<'_>) -> Result<Value, RpcFault> {
         match method {
             "dev_mine" => self.mine_some(params)?,

@@ -1,4 +1,4 @@
-//! Errors of JSON-RPC, with the codes and words of the most used node: clients tell them apart by these.
+//! JSON-RPC errors with the codes and messages of the most common node, which clients rely on.
 
 use alloy_primitives::{Bytes, U256, hex};
 use serde_json::{Value, json};
@@ -17,14 +17,14 @@ const LIMIT: i64 = -32_005;
 const REVERTED: i64 = 3;
 const PRUNED: i64 = 4_444;
 
-/// Why a call has no result.
+/// Error of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcFault {
     /// JSON-RPC code.
     pub code: i64,
-    /// For people, and for clients that look for words.
+    /// Human-readable message, which some clients also parse.
     pub message: String,
-    /// What a contract reverted with.
+    /// Revert data.
     pub data: Option<Bytes>,
 }
 
@@ -110,7 +110,7 @@ const ERROR: [u8; 4] = hex!("08c379a0");
 /// `Panic(uint256)`
 const PANIC: [u8; 4] = hex!("4e487b71");
 
-/// What a contract says about why it reverted: the text of `Error(string)`, or the meaning of `Panic(uint256)`.
+/// A contract's revert reason: the text of `Error(string)`, or the meaning of `Panic(uint256)`.
 pub fn revert_reason(output: &[u8]) -> Option<String> {
     let (selector, rest) = output.split_at_checked(ERROR.len())?;
     let word = |at: usize| rest.get(at..at + 32).map(U256::from_be_slice);

@@ -1,4 +1,4 @@
-//! What gas costs and did cost.
+//! Current and past gas fees.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ use super::show::quantity;
 use crate::block::{Block, next_base_fee};
 use crate::sight::Sight;
 
-/// The tip that is suggested, in wei per gas.
+/// Suggested tip, in wei per gas.
 pub(crate) const TIP: u64 = 1_000_000_000;
-/// Most blocks of one history.
+/// Maximum blocks of one history.
 const BLOCKS_MAX: u64 = 1_024;
-/// Most percentiles of one history.
+/// Maximum percentiles of one history.
 const PERCENTILES_MAX: usize = 100;
-/// Percentiles are counted in these parts of a hundredth.
+/// Resolution of percentiles, in parts of a hundredth.
 const PERCENTILE_SCALE: u64 = 1_000_000;
 /// Decimals of a ratio: more than a reader's binary fraction can hold.
 const RATIO_DIGITS: u32 = 21;
@@ -62,7 +62,7 @@ fn count(params: Params<'_>) -> Result<u64, RpcFault> {
     value.as_u64().map_or_else(|| params::number(value).map_err(at(0)), Ok)
 }
 
-/// In millionths of a hundredth; `None` = not asked for.
+/// In millionths of a hundredth; `None` if not requested.
 fn percentiles(params: Params<'_>) -> Result<Option<Vec<u64>>, RpcFault> {
     let Some(values) = params.optional(2) else { return Ok(None) };
     let values = values.as_array().ok_or_else(|| RpcFault::params("invalid argument 2: a list is expected"))?;
@@ -78,7 +78,7 @@ fn percentiles(params: Params<'_>) -> Result<Option<Vec<u64>>, RpcFault> {
     }
 }
 
-/// A decimal number in millionths. Further digits are cut off.
+/// A decimal number in millionths. Further digits are truncated.
 fn scaled(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{:0<width$}", fraction.get(..6).unwrap_or(fraction), width = 6);
@@ -97,7 +97,7 @@ fn ratio(used: u64, limit: u64) -> Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// The tips of a block that so many hundredths of its gas were mined at or below.
+/// A block's tips at these percentiles of its gas.
 fn rewards(block: &Block, percentiles: &[u64]) -> Value {
     let txs = block.body.txs.iter().zip(&block.body.receipts);
     let mut tips: Vec<_> = txs.map(|(tx, receipt)| (tx.tip(block.base_fee()), receipt.gas_used)).collect();

@@ -9,15 +9,15 @@ use super::show;
 use crate::block::Block;
 use crate::sight::Sight;
 
-/// Most contracts, and most choices for one topic.
+/// Maximum contracts, and maximum choices per topic.
 const CHOICES_MAX: usize = 1_000;
-/// Topics of a log.
+/// Number of topics of a log.
 const TOPICS_MAX: usize = 4;
 
 struct Filter {
-    /// Empty = any.
+    /// Empty means any.
     contracts: Vec<Address>,
-    /// For each place the topics that may be there; empty = any.
+    /// Permitted topics per position; empty means any.
     topics: Vec<Vec<B256>>,
 }
 
@@ -55,7 +55,7 @@ fn blocks<'a>(sight: &Sight<'a>, fields: &Map<String, Value>) -> Result<Vec<&'a 
     if from > to {
         return Err(RpcFault::params("invalid block range params"));
     }
-    // Fewer logs than there were would be a wrong answer.
+    // An incomplete list would be a wrong answer.
     if from < sight.chain.history.complete_from() {
         return Err(RpcFault::pruned());
     }
@@ -86,7 +86,7 @@ impl Filter {
         Ok(Filter { contracts, topics })
     }
 
-    /// Whether a block of this bloom can have a log that is wanted.
+    /// Whether a block with this bloom can have a matching log.
     fn may_be_in(&self, bloom: &Bloom) -> bool {
         let contains = |bytes: &[u8]| bloom.contains_input(BloomInput::Raw(bytes));
         let has_contract = self.contracts.is_empty() || self.contracts.iter().any(|one| contains(one.as_slice()));

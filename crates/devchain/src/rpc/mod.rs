@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0: reads requests, single or in batches, and answers as the well-known nodes do.
+//! JSON-RPC 2.0: parses requests, single or in batches, and answers like the common nodes.
 
 mod call;
 mod control;
@@ -18,14 +18,14 @@ use params::Params;
 use crate::DevChain;
 use crate::fault::take;
 
-/// Most calls of one batch.
+/// Maximum calls of one batch.
 const BATCH_MAX: usize = 1_000;
-/// Begins the names of our own methods, which change the chain as no real node lets anybody.
+/// Prefix of our own methods, which change the chain as no real node permits.
 const CONTROL: &str = "dev_";
-/// What an injected fault says.
+/// Message of an injected fault.
 const INJECTED: &str = "injected fault";
 
-/// Where a request comes from.
+/// Origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     InProcess,
@@ -33,20 +33,21 @@ pub(crate) enum Origin {
 }
 
 impl DevChain {
-    /// Answers a JSON-RPC request of this process, after the injected latency, if there is one. Empty where the request
-    /// wants no answer. Executes on the thread that polls it.
+    /// Answers a JSON-RPC request of this process, after the injected latency. Empty if the request
+    /// needs no answer. Executes on the polling thread.
     pub async fn request(&self, body: &[u8]) -> Vec<u8> {
         self.delay().await;
         self.answer(body, Origin::InProcess)
     }
 
-    /// Answers the body of an HTTP POST; the status is always 200, the type `application/json`, and an empty answer
-    /// (to notifications) has no body.
+    /// Answers the body of an HTTP POST; the status is always 200, the type `application/json`, and
+    /// an empty answer (to notifications) has no body.
     ///
-    /// Browser wallets call this from pages of other origins: answer `OPTIONS` with 204 and, there and with every answer,
-    /// `Access-Control-Allow-Origin: *`, `Access-Control-Allow-Methods: POST`, `Access-Control-Allow-Headers:
-    /// content-type`. There are no cookies and no credentials. Bound the body (5 MiB is what nodes take). `dev_*` methods are
-    /// not there unless [`crate::Options::control_over_http`] says so.
+    /// Browser wallets call this from pages of other origins: answer `OPTIONS` with 204 and, there
+    /// and with every answer, `Access-Control-Allow-Origin: *`, `Access-Control-Allow-Methods:
+    /// POST`, `Access-Control-Allow-Headers: content-type`. There are no cookies or credentials.
+    /// Limit the body (nodes accept 5 MiB). `dev_*` methods require
+    /// [`crate::Options::control_over_http`].
     pub async fn serve_bytes(&self, body: &[u8]) -> Vec<u8> {
         self.delay().await;
         self.answer(body, Origin::Http)
@@ -55,7 +56,7 @@ impl DevChain {
     /// One call, at once and in process.
     ///
     /// # Errors
-    /// [`RpcFault`], as a client would get it.
+    /// [`RpcFault`], as a client would receive it.
     pub fn call(&self, method: &str, params: Value) -> Result<Value, RpcFault> {
         self.dispatch(method, &params, Origin::InProcess)
     }
@@ -80,7 +81,7 @@ impl DevChain {
         (!answers.is_empty()).then_some(Value::Array(answers))
     }
 
-    /// `None` = a notification.
+    /// `None` for a notification.
     fn answer_one(&self, request: &Value, origin: Origin) -> Option<Value> {
         let Some(method) = request.get("method").and_then(Value::as_str) else {
             let id = request.get("id").unwrap_or(&Value::Null);

@@ -1,4 +1,4 @@
-//! Reading parameters. Numbers are hexadecimal quantities, as the Ethereum interface wants them.
+//! Parsing of parameters. Numbers are hexadecimal quantities, as the Ethereum API requires.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::fault::RpcFault;
 #[derive(Clone, Copy)]
 pub(crate) struct Params<'a>(pub(crate) &'a [Value]);
 
-/// Which block is asked for.
+/// The requested block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockId {
     Number(u64),
@@ -21,7 +21,7 @@ pub(crate) enum BlockId {
 }
 
 impl<'a> Params<'a> {
-    /// A parameter that may be left out or `null`.
+    /// An optional parameter: missing or `null`.
     pub(crate) fn optional(self, index: usize) -> Option<&'a Value> {
         self.0.get(index).filter(|value| !value.is_null())
     }
@@ -53,13 +53,13 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// `latest` where it is left out.
+    /// `latest` if missing.
     pub(crate) fn block(self, index: usize) -> Result<BlockId, RpcFault> {
         self.optional(index).map_or(Ok(BlockId::Latest), |value| block_id(value).map_err(at(index)))
     }
 }
 
-/// Puts the place of the parameter before what is wrong with it.
+/// Prefixes a fault with the parameter's position.
 pub(crate) fn at(index: usize) -> impl Fn(String) -> RpcFault {
     move |what| RpcFault::params(format!("invalid argument {index}: {what}"))
 }

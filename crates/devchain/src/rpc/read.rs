@@ -12,10 +12,10 @@ use crate::build::Built;
 use crate::sight::Sight;
 use crate::world::World;
 
-/// What clients see as the name of the node.
+/// Node name shown to clients.
 const CLIENT: &str = concat!("corridor-devchain/", env!("CARGO_PKG_VERSION"));
 
-/// Answers the methods that change nothing. `now` is in seconds since 1970: blocks that would be mined have it.
+/// Answers read-only methods. `now` is in seconds since 1970: the time of the pending block.
 pub(crate) fn read(sight: &Sight<'_>, now: u64, method: &str, params: Params<'_>) -> Result<Value, RpcFault> {
     match method {
         "eth_chainId" => Ok(quantity(sight.chain.chain_id)),
@@ -43,7 +43,7 @@ pub(crate) fn read(sight: &Sight<'_>, now: u64, method: &str, params: Params<'_>
     }
 }
 
-/// The block that is meant; `Ok(None)` = there is none.
+/// The requested block; `Ok(None)` if there is none.
 pub(crate) fn find<'a>(sight: &Sight<'a>, id: BlockId) -> Result<Option<&'a Block>, RpcFault> {
     let number = match id {
         BlockId::Hash(hash) => return Ok(sight.by_hash(&hash)),
@@ -58,12 +58,13 @@ pub(crate) fn find<'a>(sight: &Sight<'a>, id: BlockId) -> Result<Option<&'a Bloc
     }
 }
 
-/// The same, where the block has to exist.
+/// The requested block, which has to exist.
 pub(crate) fn get<'a>(sight: &Sight<'a>, id: BlockId) -> Result<&'a Block, RpcFault> {
     find(sight, id)?.ok_or_else(|| RpcFault::server("header not found"))
 }
 
-/// Asks the state after a block. `question` gets the block, too; for `pending`, the one that would be mined now.
+/// Queries the state after a block. `question` also gets the block; for `pending`, the one that
+/// would be mined now.
 pub(crate) fn ask<T>(
     sight: &Sight<'_>,
     now: u64,
@@ -129,13 +130,13 @@ fn block_receipts(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, RpcFau
         Some(_) => BlockId::Hash(params.hash(0)?),
         None => params.block(0)?,
     };
-    // What waits has no receipts yet.
+    // Waiting transactions have no receipts yet.
     let found = if id == BlockId::Pending { None } else { find(sight, id)? };
     let Some(block) = found else { return Ok(Value::Null) };
     Ok((0..block.body.txs.len()).filter_map(|index| show::receipt(sight, block, index)).collect())
 }
 
-/// Wei as JSON, for answers that add up several amounts.
+/// Wei as JSON, for sums of several amounts.
 pub(crate) fn wei(amount: u128) -> Value {
     quantity(U256::from(amount))
 }

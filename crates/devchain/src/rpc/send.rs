@@ -1,4 +1,4 @@
-//! `eth_sendRawTransaction`: into the pool and, where each transaction gets a block, into a block.
+//! `eth_sendRawTransaction`: adds to the pool and, in instant mode, mines a block.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::tx::Tx;
 pub(crate) fn raw(handle: &DevChain, params: Params<'_>) -> Result<Value, RpcFault> {
     let raw = params.bytes(0)?;
     let chain_id = handle.look(|chain| chain.chain_id);
-    // The signature is checked before the lock is taken.
+    // The signature is verified before the lock is taken.
     let tx = Tx::decode(&raw, chain_id).map_err(PoolFault::from)?;
     let (hash, now) = (tx.hash(), handle.now());
     handle

@@ -23,7 +23,7 @@ fn length(count: usize) -> Value {
     quantity(U256::from(count))
 }
 
-/// A block; transactions in full or their hashes only.
+/// A block with full transactions or their hashes only.
 pub(crate) fn block(sight: &Sight<'_>, block: &Block, is_full: bool) -> Value {
     let mut shown = header(&block.header);
     shown.insert("hash".to_owned(), data(sight.hash(block)));
@@ -39,7 +39,7 @@ pub(crate) fn block(sight: &Sight<'_>, block: &Block, is_full: bool) -> Value {
     Value::Object(shown)
 }
 
-/// A block that is not mined: it has no hash, no nonce and no miner.
+/// A pending block: it has no hash, nonce or miner.
 pub(crate) fn pending_block(sight: &Sight<'_>, pending: &Block, is_full: bool) -> Value {
     let mut shown = block(sight, pending, false);
     if is_full {
@@ -82,10 +82,10 @@ fn header(header: &Header) -> Map<String, Value> {
     }
 }
 
-/// Where a transaction was mined.
+/// Position of a mined transaction.
 type Mined<'a> = (&'a Sight<'a>, &'a Block, usize);
 
-/// A transaction; `None` = it waits.
+/// A transaction; `None` means that it is pending.
 pub(crate) fn tx(tx: &Tx, mined: Option<Mined<'_>>) -> Value {
     let envelope = tx.envelope();
     let signature = envelope.signature();
@@ -147,7 +147,7 @@ fn authorization(signed: &alloy_eips::eip7702::SignedAuthorization) -> Value {
     })
 }
 
-/// What became of the transaction at a place of a block.
+/// Receipt of the transaction at a position of a block.
 pub(crate) fn receipt(sight: &Sight<'_>, block: &Block, index: usize) -> Option<Value> {
     let (tx, receipt) = (block.body.txs.get(index)?, block.body.receipts.get(index)?);
     let before = &block.body.receipts[..index];
@@ -172,18 +172,18 @@ pub(crate) fn receipt(sight: &Sight<'_>, block: &Block, index: usize) -> Option<
     }))
 }
 
-/// A log entry and where it is.
+/// A log entry with its position.
 pub(crate) struct ShownLog<'a> {
     pub(crate) log: &'a Log,
     block: &'a Block,
     block_hash: B256,
     tx: B256,
     tx_index: usize,
-    /// Among the logs of the block.
+    /// Index among the block's logs.
     index: usize,
 }
 
-/// The logs of the transaction at a place of a block.
+/// Logs of the transaction at a position of a block.
 pub(crate) fn logs<'a>(
     sight: &Sight<'_>,
     block: &'a Block,

@@ -1,8 +1,7 @@
-//! Calls and answers as bytes (the contract ABI), as far as these tests need them.
+//! Encoding and decoding of calls (the contract ABI), as far as these tests need it.
 
 use revm::primitives::{Address, B256, Bytes, U256, keccak256};
 
-/// 32 bytes.
 pub type Word = [u8; 32];
 
 /// One argument of a call.
@@ -69,7 +68,7 @@ pub fn call(signature: &str, args: &[Arg]) -> Bytes {
     [&selector(signature)[..], &encode(args)].concat().into()
 }
 
-/// Arguments alone, as constructors take them.
+/// Arguments without a selector, for constructors.
 pub fn encode(args: &[Arg]) -> Vec<u8> {
     let head: usize = args.iter().map(|arg| if let Arg::Words(words) = arg { 32 * words.len() } else { 32 }).sum();
     let (mut heads, mut tails) = (Vec::new(), Vec::new());

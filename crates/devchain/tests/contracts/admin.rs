@@ -1,4 +1,4 @@
-//! Pause, the treasury's replacement, and ether that came by mistake.
+//! Pause, replacement of the treasury, and accidental ether.
 
 use revm::primitives::{Address, U256};
 
@@ -33,7 +33,7 @@ fn nothing_moves_while_paused() {
     ] {
         assert_eq!(refused.refusal(), "EnforcedPause");
     }
-    // Compliance goes on working.
+    // Compliance functions still work.
     tenant.set_frozen(COMPLIANCE, escrow, true).must();
     tenant.set_legal_hold(COMPLIANCE, wallet, true).must();
     tenant.cancel_refund(COMPLIANCE, refund.intent).must();
@@ -42,7 +42,7 @@ fn nothing_moves_while_paused() {
 }
 
 #[test]
-fn another_treasury_takes_48_hours() {
+fn replacing_the_treasury_takes_48_hours() {
     let mut tenant = Tenant::new();
     tenant.fund(tenant.usdc, tenant.controller, 300);
     assert_eq!(tenant.apply_treasury(ADMIN).refusal(), "TreasuryNotProposed");
@@ -50,7 +50,7 @@ fn another_treasury_takes_48_hours() {
     tenant.evm.advance(48 * HOUR - 1);
     assert_eq!(tenant.apply_treasury(ADMIN).refusal(), "TooEarly");
     tenant.sweep(OPERATOR, tenant.usdc, 100).must();
-    assert_eq!(tenant.balance(tenant.usdc, TREASURY), 100, "until then the old one is paid");
+    assert_eq!(tenant.balance(tenant.usdc, TREASURY), 100, "the old one is paid until then");
     tenant.evm.advance(1);
     assert_eq!(tenant.apply_treasury(ADMIN).must().events(), ["TreasuryChanged"]);
     tenant.sweep(OPERATOR, tenant.usdc, 200).must();
@@ -59,7 +59,7 @@ fn another_treasury_takes_48_hours() {
 }
 
 #[test]
-fn proposing_again_starts_again() {
+fn a_new_proposal_restarts_the_delay() {
     let mut tenant = Tenant::new();
     tenant.propose_treasury(ADMIN, STRANGER).must();
     tenant.evm.advance(47 * HOUR);
@@ -73,7 +73,7 @@ fn proposing_again_starts_again() {
 }
 
 #[test]
-fn the_treasury_is_somewhere_else() {
+fn the_treasury_is_an_external_address() {
     let mut tenant = Tenant::new();
     for bad in [Address::ZERO, tenant.controller] {
         assert_eq!(tenant.propose_treasury(ADMIN, bad).refusal(), "BadTreasury");
@@ -81,20 +81,20 @@ fn the_treasury_is_somewhere_else() {
 }
 
 #[test]
-fn ether_is_rescued_from_where_a_vault_is_or_will_be() {
+fn ether_is_rescued_from_deployed_and_future_vaults() {
     let mut tenant = Tenant::new();
     tenant.evm.give_ether(PAYER, 1_000);
     let escrow = tenant.vault(reference(1), WALLET);
-    assert!(tenant.evm.pay(PAYER, escrow, 400).ok, "no contract is there that could refuse it");
+    assert!(tenant.evm.pay(PAYER, escrow, 400).ok, "no contract exists that could refuse it");
     assert_eq!(tenant.rescue_eth(ADMIN, reference(1), WALLET, Address::ZERO).refusal(), "ZeroAddress");
     let outcome = tenant.rescue_eth(ADMIN, reference(1), WALLET, TREASURY).must();
     assert_eq!(outcome.events(), ["EthRescued"]);
     assert_eq!(tenant.evm.ether(TREASURY), U256::from(400));
-    assert!(!tenant.evm.pay(PAYER, escrow, 400).ok, "a deployed vault takes none");
+    assert!(!tenant.evm.pay(PAYER, escrow, 400).ok, "a deployed vault accepts none");
 }
 
 #[test]
-fn a_controller_takes_no_ether_but_what_came_before_it() {
+fn a_controller_has_only_ether_from_before_its_deployment() {
     let mut tenant = Tenant::new();
     tenant.evm.give_ether(PAYER, 1_000);
     assert!(!tenant.evm.pay(PAYER, tenant.controller, 1).ok);

@@ -1,4 +1,4 @@
-//! The committed artifacts, and the names behind the hashes that contracts answer with.
+//! The committed artifacts, and the names of the hashes in contracts' answers.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ static ERRORS: LazyLock<BTreeMap<[u8; 4], String>> =
 static EVENTS: LazyLock<BTreeMap<B256, String>> =
     LazyLock::new(|| entries("event").map(|(name, signature)| (keccak256(signature), name)).collect());
 
-/// Creation code of the controller; the arguments of its constructor follow it.
+/// Creation code of the controller; its constructor arguments follow.
 pub fn controller() -> Vec<u8> {
     code(0)
 }
@@ -57,7 +57,7 @@ pub fn controller_functions() -> Vec<&'static str> {
     functions.map(|entry| entry["name"].as_str().unwrap()).collect()
 }
 
-/// What a refusal is called: the error's name, the text of `require`, `Panic`, or nothing.
+/// Name of a refusal: the error's name, the text of `require`, `Panic`, or empty.
 pub fn refusal(output: &[u8]) -> String {
     let Some((selector, data)) = output.split_first_chunk::<4>() else { return String::new() };
     if *selector == abi::selector("Error(string)") {

@@ -1,4 +1,4 @@
-//! Batches: each item stands and falls by itself, whatever a token does.
+//! Batches: each item succeeds or fails individually, whatever a token does.
 
 use revm::primitives::{Address, Bytes, U256};
 
@@ -6,18 +6,19 @@ use crate::abi;
 use crate::evm::GAS_MAX;
 use crate::tenant::{ADMIN, COMPLIANCE, Item, OPERATOR, Tenant, failures, intent, reference};
 
-/// Where strange tokens are put.
+/// Address of the unusual tokens.
 const STRANGE: Address = Address::new([0x99; 20]);
-/// An item that fails with less may have wanted gas.
+/// An item that fails with less gas may have run out of it.
 const AMPLE: u64 = 800_000;
-/// What a batch and its transaction need beside the items.
+/// Gas of a batch and its transaction without the items.
 const BESIDE: u64 = 120_000;
-/// Where in [`token`] the code for all other calls begins.
+/// Offset in [`token`] of the code for all other calls.
 const BODY_AT: usize = 15;
 
-/// A contract that answers `balanceOf` with the highest number and does `otherwise` in any other call.
+/// A contract that answers `balanceOf` with the highest number and runs `otherwise` for any other
+/// call.
 fn token(otherwise: &[u8]) -> Vec<u8> {
-    // selector == balanceOf(address) ? jump behind `otherwise`
+    // selector == balanceOf(address) ? jump after `otherwise`
     let mut code = vec![0x5f, 0x35, 0x60, 0xe0, 0x1c, 0x63];
     code.extend(abi::selector("balanceOf(address)"));
     let target = u16::try_from(BODY_AT + otherwise.len()).unwrap();
@@ -36,12 +37,12 @@ pub fn agreeable() -> Vec<u8> {
     token(&[0x60, 0x01, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3])
 }
 
-/// A customer's wallet for each item.
+/// A customer's wallet per item.
 fn wallet(n: u64) -> Address {
     Address::left_padding_from(&(0x1000 + n).to_be_bytes())
 }
 
-/// A tenant and items of 100 each, of which each can be released.
+/// A tenant with releasable items of 100 each.
 fn funded(count: u64) -> (Tenant, Vec<Item>) {
     let mut tenant = Tenant::new();
     let items: Vec<Item> = (0..count).map(|n| tenant.escrow_item(intent(n), reference(n), wallet(n), 100)).collect();
@@ -73,7 +74,7 @@ fn one_bad_item_does_not_stop_the_others() {
 }
 
 #[test]
-fn an_intent_is_carried_out_once_within_a_batch() {
+fn an_intent_is_executed_once_within_a_batch() {
     let (mut tenant, mut items) = funded(2);
     items[1].intent = items[0].intent;
     let outcome = tenant.release(OPERATOR, &items).must();
@@ -103,7 +104,7 @@ fn a_token_that_burns_all_gas_burns_its_own_share_alone() {
     assert_eq!(failures(&outcome).len(), 3);
 }
 
-/// The least gas with which the call does not revert, as `eth_estimateGas` looks for it.
+/// The minimum gas with which the call does not revert, found like `eth_estimateGas` does.
 fn estimate(tenant: &Tenant, data: &Bytes) -> u64 {
     let (mut too_little, mut enough) = (21_000, GAS_MAX);
     while enough - too_little > 1 {
@@ -115,7 +116,7 @@ fn estimate(tenant: &Tenant, data: &Bytes) -> u64 {
 }
 
 #[test]
-fn with_the_estimated_gas_every_item_that_can_be_carried_out_is() {
+fn the_estimated_gas_suffices_for_every_executable_item() {
     let (mut tenant, items) = funded(7);
     tenant.blacklist(tenant.usdc, items[2].recipient);
     for count in [1, 2, 3, 7] {
@@ -129,7 +130,7 @@ fn with_the_estimated_gas_every_item_that_can_be_carried_out_is() {
 }
 
 #[test]
-fn want_of_gas_never_looks_like_a_failure_of_items() {
+fn a_lack_of_gas_never_looks_like_failed_items() {
     let (mut tenant, items) = funded(3);
     tenant.blacklist(tenant.usdc, items[1].recipient);
     let data = batch_call(&items);
@@ -144,9 +145,9 @@ fn want_of_gas_never_looks_like_a_failure_of_items() {
     }
 }
 
-/// The dearest case: USDT refuses without a word, which is what running out of gas looks like.
+/// The most expensive case: USDT reverts without data, which looks like running out of gas.
 #[test]
-fn a_silent_refusal_is_believed_of_ample_gas_and_twenty_of_them_fit_into_a_transaction() {
+fn a_silent_refusal_counts_with_ample_gas_and_twenty_fit_into_a_transaction() {
     let (mut tenant, mut items) = funded(20);
     for item in &mut items {
         item.token = tenant.usdt;
@@ -162,7 +163,7 @@ fn a_silent_refusal_is_believed_of_ample_gas_and_twenty_of_them_fit_into_a_trans
 }
 
 #[test]
-fn a_long_reason_is_cut() {
+fn a_long_reason_is_truncated() {
     let (mut tenant, mut items) = funded(2);
     // revert(0, 20_000)
     tenant.evm.put_code(STRANGE, &token(&[0x61, 0x4e, 0x20, 0x5f, 0xfd]));
@@ -173,7 +174,7 @@ fn a_long_reason_is_cut() {
 }
 
 #[test]
-fn a_token_that_says_no_is_believed() {
+fn a_tokens_refusal_counts() {
     let (mut tenant, mut items) = funded(1);
     // return false
     tenant.evm.put_code(STRANGE, &token(&[0x5f, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3]));
@@ -182,9 +183,9 @@ fn a_token_that_says_no_is_believed() {
     assert_eq!(failures(&outcome), [(items[0].intent, "SafeERC20FailedOperation".to_owned())]);
 }
 
-/// The worst case: the token is the operator, and calls back while it is asked to pay.
+/// The worst case: the token is the operator, and calls back during the payment.
 #[test]
-fn nothing_can_be_called_back() {
+fn reentrancy_is_impossible() {
     let (tenant, items) = funded(2);
     let inner = [
         batch_call(&items[1..]),
@@ -202,14 +203,14 @@ fn nothing_can_be_called_back() {
     }
 }
 
-/// Code that calls `to` with the bytes that lie behind the whole contract, and passes a revert on.
+/// Code that calls `to` with the bytes at the end of the contract, and propagates a revert.
 fn calls(to: Address, data: &[u8]) -> Vec<u8> {
     const LEN: usize = 58;
     const TRUE: [u8; 9] = [0x5b, 0x60, 0x01, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3];
     let push = |number: usize| [&[0x61][..], &u16::try_from(number).unwrap().to_be_bytes()].concat();
     let behind = token(&[0; LEN]).len();
     let code = [
-        // codecopy(0, behind, len)
+        // codecopy(0, offset, len)
         push(data.len()),
         push(behind),
         vec![0x5f, 0x39],
@@ -219,7 +220,7 @@ fn calls(to: Address, data: &[u8]) -> Vec<u8> {
         vec![0x5f, 0x5f, 0x73],
         to.to_vec(),
         vec![0x5a, 0xf1],
-        // returndatacopy(0, 0, all); unless it worked, revert with that
+        // returndatacopy(0, 0, all); on failure revert with it
         vec![0x3d, 0x5f, 0x5f, 0x3e],
         push(BODY_AT + LEN - TRUE.len()),
         vec![0x57, 0x3d, 0x5f, 0xfd],

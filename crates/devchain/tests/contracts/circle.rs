@@ -1,4 +1,5 @@
-//! Circle's own USDC on the test chain, as Circle deploys it: library, implementation, proxy, four initializations.
+//! Circle's own USDC on the test chain, deployed as Circle does: library, implementation, proxy,
+//! four initialisations.
 
 use revm::primitives::Address;
 use testkit::circle::FiatToken;
@@ -7,12 +8,12 @@ use crate::abi::{self, Arg};
 use crate::artifacts;
 use crate::evm::Evm;
 
-/// Creates the contracts and, as the proxy's admin, can call nothing of the token.
+/// Creates the contracts and, as the proxy's admin, cannot call the token.
 const CREATOR: Address = Address::new([0xcc; 20]);
-/// How many contracts are created before the token's own.
+/// Number of contracts created before the token.
 const BEFORE: usize = 2;
 
-/// Who has which role.
+/// Holders of the roles.
 #[derive(Clone, Copy)]
 pub struct Roles {
     pub master_minter: Address,
@@ -22,7 +23,7 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// One account with all of them.
+    /// One account with all roles.
     pub fn one(account: Address) -> Roles {
         Roles { master_minter: account, pauser: account, blacklister: account, owner: account }
     }
@@ -32,7 +33,7 @@ impl Roles {
     }
 }
 
-/// Circle's contracts; answers the proxy.
+/// Deploys Circle's contracts and returns the proxy's address.
 pub fn deploy(evm: &mut Evm, token: &FiatToken, roles: Roles) -> Address {
     let library = evm.deploy(CREATOR, token.signature_checker.clone());
     let implementation = evm.deploy(CREATOR, token.implementation(library.0.0).unwrap());
@@ -51,7 +52,7 @@ pub fn deploy(evm: &mut Evm, token: &FiatToken, roles: Roles) -> Address {
     proxy
 }
 
-/// The sandbox's token, at the address that Circle's would have in the same place.
+/// The sandbox's token, at the same address as Circle's.
 pub fn deploy_ours(evm: &mut Evm, roles: Roles) -> Address {
     for _ in 0..BEFORE {
         evm.deploy(CREATOR, Vec::new());

@@ -1,4 +1,5 @@
-//! The sandbox's USDC beside Circle's own: the same random calls give the same answers, logs and state.
+//! The sandbox's USDC compared with Circle's: the same random calls yield the same answers, logs
+//! and state.
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -20,7 +21,7 @@ const ROLES: Roles = Roles {
 };
 const MINTER: Address = Address::new([0xb1; 20]);
 const HOLDERS: [Address; 3] = [Address::new([0xb2; 20]), Address::new([0xb3; 20]), Address::new([0xb4; 20])];
-/// The zero address and, in the place of the last one, the token's own come to these.
+/// Number of accounts, plus the zero address and the token itself.
 const ACCOUNTS: usize = 10;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ enum Kind {
 }
 use Kind::{Account, Amount};
 
-/// Function, arguments, who is meant to call it.
+/// Function, arguments, intended caller.
 type Function = (&'static str, &'static [Kind], &'static [Address]);
 
 const CHANGES: [Function; 18] = [
@@ -98,7 +99,7 @@ fn any_call() -> impl Strategy<Value = Call> {
 
 fn any_value(kind: Kind) -> BoxedStrategy<Value> {
     match kind {
-        // Mostly those between whom money goes.
+        // Mostly the accounts that exchange tokens.
         Account => prop_oneof![3 => 4..8_usize, 1 => 0..ACCOUNTS].prop_map(Value::Account).boxed(),
         Amount => prop_oneof![
             20 => (0..1_000_u64).prop_map(U256::from),
@@ -113,7 +114,7 @@ fn any_value(kind: Kind) -> BoxedStrategy<Value> {
     }
 }
 
-/// Everything that can be read of the token.
+/// All readable state of the token.
 fn state(evm: &mut Evm, token: Address) -> Vec<(String, Vec<u8>)> {
     let mut state: Vec<_> = VIEWS.map(|view| (view.to_owned(), evm.look(token, view, &[]).to_vec())).to_vec();
     for one in (0..ACCOUNTS).map(|n| account(token, n)) {
@@ -128,7 +129,7 @@ fn state(evm: &mut Evm, token: Address) -> Vec<(String, Vec<u8>)> {
     state
 }
 
-/// A minter with an allowance, and money in three hands.
+/// A minter with an allowance, and three holders.
 fn begin(evm: &mut Evm, token: Address) {
     let configure = abi::call("configureMinter(address,uint256)", &[MINTER.into(), U256::MAX.into()]);
     evm.send(ROLES.master_minter, token, configure).must();
@@ -138,7 +139,7 @@ fn begin(evm: &mut Evm, token: Address) {
 }
 
 #[test]
-fn the_sandboxs_usdc_does_what_circles_does() -> std::io::Result<()> {
+fn the_sandboxs_usdc_behaves_like_circles() -> std::io::Result<()> {
     let Some(circles) = testkit::circle::for_tests("the sandbox's USDC compared with Circle's")? else {
         return Ok(());
     };
@@ -175,7 +176,7 @@ fn the_sandboxs_usdc_does_what_circles_does() -> std::io::Result<()> {
     Ok(())
 }
 
-/// That calls are carried out at all: a comparison of refusals alone would prove little.
+/// Checks that calls succeed at all: a comparison of refusals alone would prove little.
 #[test]
 fn the_compared_calls_mostly_work() -> std::io::Result<()> {
     let mut evm = Evm::new();

@@ -1,4 +1,4 @@
-//! Releases: out of an escrow to the recipient that its address commits to, once per intent.
+//! Releases: from an escrow to the recipient that its address commits to, once per intent.
 
 use revm::primitives::{Address, U256};
 
@@ -7,10 +7,10 @@ use crate::tenant::{
     self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, Tenant, failures, intent, reference, transfers,
 };
 
-/// A customer's wallet, as far as an escrow is concerned.
+/// A customer's wallet from an escrow's perspective.
 const WALLET: Address = Address::new([0x33; 20]);
 
-/// A tenant and an item of 500 that can be released.
+/// A tenant with a releasable item of 500.
 fn funded() -> (Tenant, Item, Address) {
     let mut tenant = Tenant::new();
     let escrow = tenant.vault(reference(1), WALLET);
@@ -19,7 +19,7 @@ fn funded() -> (Tenant, Item, Address) {
     (tenant, item, escrow)
 }
 
-/// Releases one item that must fail by itself, without the batch failing.
+/// Releases one item that must fail without failing the batch.
 #[track_caller]
 fn refused(tenant: &mut Tenant, item: &Item, reason: &str) {
     let outcome = tenant.release(OPERATOR, std::slice::from_ref(item)).must();
@@ -29,7 +29,7 @@ fn refused(tenant: &mut Tenant, item: &Item, reason: &str) {
 }
 
 #[test]
-fn a_release_pays_the_committed_recipient_and_says_so() {
+fn a_release_pays_the_committed_recipient_and_emits_it() {
     let (mut tenant, item, escrow) = funded();
     let outcome = tenant.release(OPERATOR, &[item]).must();
     assert_eq!(abi::bools(&outcome.output), [true]);
@@ -45,7 +45,7 @@ fn a_release_pays_the_committed_recipient_and_says_so() {
 }
 
 #[test]
-fn an_intent_is_carried_out_once() {
+fn an_intent_is_executed_once() {
     let (mut tenant, item, escrow) = funded();
     tenant.fund(tenant.usdc, escrow, 500);
     tenant.release(OPERATOR, &[item]).must();
@@ -63,7 +63,7 @@ fn an_escrow_that_is_paid_again_is_released_again() {
 }
 
 #[test]
-fn a_failed_intent_may_be_tried_again() {
+fn a_failed_intent_may_be_retried() {
     let (mut tenant, item, escrow) = funded();
     tenant.set_frozen(COMPLIANCE, escrow, true).must();
     refused(&mut tenant, &item, "AccountFrozen");
@@ -75,7 +75,7 @@ fn a_failed_intent_may_be_tried_again() {
 }
 
 #[test]
-fn frozen_and_held_accounts_are_not_released_from_or_to() {
+fn nothing_is_released_from_or_to_frozen_and_held_accounts() {
     let (tenant, item, escrow) = funded();
     for account in [escrow, WALLET] {
         let mut tenant_ = tenant.clone();
@@ -88,9 +88,9 @@ fn frozen_and_held_accounts_are_not_released_from_or_to() {
 }
 
 #[test]
-fn what_is_no_escrow_is_not_released() {
+fn only_escrows_are_released() {
     let (mut tenant, item, _) = funded();
-    // A wallet's only way out is a debit, which can be returned.
+    // Only a debit, which can be returned, moves tokens out of a wallet.
     let wallet = tenant.vault(reference(2), tenant.controller);
     tenant.fund(tenant.usdc, wallet, 500);
     let from_wallet = Item { reference: reference(2), recipient: tenant.controller, ..item };
@@ -99,7 +99,7 @@ fn what_is_no_escrow_is_not_released() {
 }
 
 #[test]
-fn amounts_are_neither_zero_nor_more_than_is_held() {
+fn amounts_are_positive_and_within_the_balance() {
     let (mut tenant, item, _) = funded();
     refused(&mut tenant, &Item { amount: U256::ZERO, ..item }, "NothingToMove");
     refused(&mut tenant, &Item { amount: U256::from(501), ..item }, "HoldsLess");
@@ -110,7 +110,7 @@ fn amounts_are_neither_zero_nor_more_than_is_held() {
 }
 
 #[test]
-fn what_is_no_token_is_refused() {
+fn a_contract_that_is_not_a_token_is_refused() {
     let (mut tenant, item, _) = funded();
     refused(&mut tenant, &Item { token: STRANGER, ..item }, "");
 }
@@ -125,7 +125,7 @@ fn usdt_which_returns_nothing_is_released() {
 }
 
 #[test]
-fn a_fee_of_usdt_goes_to_its_owner_out_of_what_is_released() {
+fn a_usdt_fee_is_deducted_from_the_release() {
     let (mut tenant, item, escrow) = funded();
     tenant.fund(tenant.usdt, escrow, 100_000);
     tenant.fee(10, 49);
@@ -138,7 +138,7 @@ fn a_fee_of_usdt_goes_to_its_owner_out_of_what_is_released() {
 }
 
 #[test]
-fn the_tokens_own_refusals_are_passed_on() {
+fn the_tokens_refusals_are_propagated() {
     let (tenant, usdc_item, escrow) = funded();
     let mut tenant_ = tenant.clone();
     tenant_.blacklist(tenant.usdc, WALLET);

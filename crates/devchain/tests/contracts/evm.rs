@@ -1,4 +1,5 @@
-//! A chain without blocks: one state, one clock, transactions one after the other. Gas is free, nothing is signed.
+//! A chain without blocks: one state, one clock, sequential transactions. Gas is free, and nothing
+//! is signed.
 
 use revm::bytecode::Bytecode;
 use revm::context::result::{ExecutionResult, Output};
@@ -12,36 +13,36 @@ use revm::{Context, ExecuteCommitEvm as _, ExecuteEvm as _, MainBuilder as _, Ma
 use crate::abi;
 use crate::artifacts;
 
-/// Most gas of one transaction (EIP-7825).
+/// Maximum gas of one transaction (EIP-7825).
 pub const GAS_MAX: u64 = 1 << 24;
 const START: u64 = 1_800_000_000;
 
-/// Clones are worlds of their own.
+/// Clones are independent.
 #[derive(Clone)]
 pub struct Evm {
     db: CacheDB<EmptyDB>,
     now: u64,
 }
 
-/// What came of a transaction.
+/// Result of a transaction.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub ok: bool,
-    /// What was returned, or the reason of the revert; empty when all gas was burned.
+    /// Return data or revert reason; empty if all gas was burned.
     pub output: Bytes,
     pub logs: Vec<Log>,
-    /// Gas that is paid for.
+    /// Gas charged.
     pub gas: u64,
     created: Option<Address>,
 }
 
 impl Outcome {
-    /// The names of the events, in order.
+    /// Names of the events, in order.
     pub fn events(&self) -> Vec<&'static str> {
         self.logs.iter().map(|log| artifacts::event(&log.topics()[0])).collect()
     }
 
-    /// Why it was refused.
+    /// Reason of the refusal.
     pub fn refusal(&self) -> String {
         assert!(!self.ok, "it worked: {self:?}");
         artifacts::refusal(&self.output)
@@ -83,7 +84,7 @@ impl Evm {
         self.transact(from, TxKind::Call(to), Bytes::new(), U256::from(wei), GAS_MAX)
     }
 
-    /// A call that must work and changes nothing.
+    /// A call that must succeed and changes nothing.
     #[track_caller]
     pub fn look(&mut self, to: Address, signature: &str, args: &[abi::Arg]) -> Bytes {
         let tx = self.tx(Address::ZERO, TxKind::Call(to), abi::call(signature, args), U256::ZERO, GAS_MAX);
@@ -104,7 +105,7 @@ impl Evm {
         self.db.basic_ref(of).unwrap().map_or(U256::ZERO, |account| account.balance)
     }
 
-    /// Puts code at an address, without anybody having deployed it.
+    /// Sets the code of an address without a deployment.
     pub fn put_code(&mut self, at: Address, code: &[u8]) {
         let mut info = self.db.basic_ref(at).unwrap().unwrap_or_default();
         let code = Bytecode::new_raw(Bytes::copy_from_slice(code));
@@ -130,7 +131,7 @@ impl Evm {
 
 fn context(now: u64) -> revm::handler::MainnetContext<EmptyDB> {
     let mut cfg = CfgEnv::new_with_spec(SpecId::OSAKA);
-    // Contracts may begin transactions here: some tests need one in a role.
+    // Contracts may send transactions here: some tests need one in a role.
     cfg.disable_eip3607 = true;
     cfg.disable_block_gas_limit = true;
     let block = BlockEnv { number: U256::from(1), timestamp: U256::from(now), ..BlockEnv::default() };

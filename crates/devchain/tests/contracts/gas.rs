@@ -1,4 +1,4 @@
-//! What movements cost. The table of `contracts/README.md` is held against it: figures in documents rot.
+//! Gas of the movements, compared with the table in `contracts/README.md` so that it stays correct.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ fn wallet(n: u64) -> Address {
     Address::left_padding_from(&(0x1000 + n).to_be_bytes())
 }
 
-/// Gas of each kind of transaction with one coin.
+/// Gas of each kind of transaction with one token.
 fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
     let escrow_item = |tenant: &mut Tenant, n: u64| {
         let item = Item { token, ..tenant.escrow_item(intent(n), reference(n), wallet(n), 100) };
@@ -60,7 +60,7 @@ fn controller_gas() -> u64 {
 }
 
 #[test]
-fn the_readme_says_what_is_measured() -> std::io::Result<()> {
+fn the_readme_matches_the_measurements() -> std::io::Result<()> {
     let ours = Tenant::new();
     let usdt = measure(ours.clone(), ours.usdt);
     let usdc = measure(ours.clone(), ours.usdc);
@@ -69,7 +69,7 @@ fn the_readme_says_what_is_measured() -> std::io::Result<()> {
         .map(|tenant| measure(tenant.clone(), tenant.usdc));
     let mut table = String::new();
     for (at, (name, gas)) in usdt.iter().enumerate() {
-        // Without Circle's token its column is read back from the table: the others are still compared.
+        // Without Circle's token its column is taken from the table: the others are still compared.
         let circles = match &circles {
             Some(rows) => grouped(rows[at].1),
             None => cell(name, 4),
@@ -81,7 +81,7 @@ fn the_readme_says_what_is_measured() -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the README's row of this name has in a column.
+/// The README's cell in this row and column.
 fn cell(name: &str, column: usize) -> String {
     let row = README.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_default();
     row.split('|').nth(column).unwrap_or_default().trim().to_owned()
@@ -94,7 +94,8 @@ fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-/// Far more than the dearest item needs: prices of gas change, this contract does not.
+/// Far more than the most expensive item needs: gas prices of opcodes may change, this contract
+/// cannot.
 #[test]
 fn an_ample_share_is_three_times_what_an_item_needs() {
     const AMPLE: u64 = 800_000;

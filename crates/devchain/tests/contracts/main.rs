@@ -1,6 +1,6 @@
-//! The contracts of `contracts/`, carried out by the interpreter: what each function does and refuses, that money goes
-//! nowhere else, that addresses are those that `domain` computes, and that the sandbox's USDC behaves as Circle's own.
-//! Works on the committed bytecode, never on sources.
+//! The contracts of `contracts/`, executed by the interpreter: effects and refusals of each
+//! function, permitted destinations of money, addresses as computed by `domain`, and the sandbox's
+//! USDC compared with Circle's own. Uses the committed bytecode, never sources.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: clippy excuses test functions alone")]
 

@@ -1,4 +1,4 @@
-//! Refunds: proposed by compliance, carried out by an approver who is somebody else, never on legal hold.
+//! Refunds: proposed by compliance, executed by a different approver, never on legal hold.
 
 use revm::primitives::{Address, B256, U256};
 
@@ -6,7 +6,7 @@ use crate::abi;
 use crate::tenant::{ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, PAYER, STRANGER, Tenant, intent, reference};
 
 const WALLET: Address = Address::new([0x33; 20]);
-/// Where the sender wants the money back.
+/// The sender's refund address.
 const HOME: Address = Address::new([0x44; 20]);
 
 fn funded() -> (Tenant, Item, Address) {
@@ -24,7 +24,7 @@ fn proposed() -> (Tenant, Item, Address) {
 }
 
 #[test]
-fn two_people_refund() {
+fn a_refund_takes_two_accounts() {
     let (mut tenant, item, escrow) = funded();
     let outcome = tenant.propose_refund(COMPLIANCE, &item, HOME).must();
     assert_eq!(outcome.events(), ["RefundProposed"]);
@@ -95,7 +95,7 @@ fn compliance_and_approver_cancel_and_a_cancelled_intent_is_used_up() {
 }
 
 #[test]
-fn where_a_refund_cannot_go() {
+fn forbidden_refund_addresses_are_refused() {
     let (mut tenant, item, escrow) = funded();
     for to in [Address::ZERO, tenant.controller, escrow] {
         assert_eq!(tenant.propose_refund(COMPLIANCE, &item, to).refusal(), "BadRefundAddress");
@@ -103,7 +103,7 @@ fn where_a_refund_cannot_go() {
 }
 
 #[test]
-fn what_cannot_be_proposed() {
+fn invalid_proposals_are_refused() {
     let (mut tenant, item, _) = funded();
     let wallet = Item { recipient: tenant.controller, ..item };
     assert_eq!(tenant.propose_refund(COMPLIANCE, &wallet, HOME).refusal(), "NotAnEscrow");
@@ -115,7 +115,7 @@ fn what_cannot_be_proposed() {
 }
 
 #[test]
-fn what_was_released_meanwhile_cannot_be_refunded() {
+fn a_since_released_amount_cannot_be_refunded() {
     let (mut tenant, item, _) = proposed();
     tenant.release(OPERATOR, &[Item { intent: intent(2), ..item }]).must();
     assert_eq!(tenant.execute_refund(APPROVER, item.intent).refusal(), "HoldsLess");

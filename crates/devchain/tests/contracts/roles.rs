@@ -1,4 +1,4 @@
-//! Who may call what: every function that changes state, by everybody.
+//! Access control: every state-changing function, called by every account.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const WITHOUT_ROLE: &str = "AccessControlUnauthorizedAccount";
 struct Rule {
     function: &'static str,
     allowed: &'static [Address],
-    /// How all others are refused.
+    /// Refusal of all other accounts.
     refusal: &'static str,
     call: fn(&mut Tenant, Address) -> Outcome,
 }
@@ -31,7 +31,7 @@ const fn rule(
     Rule { function, allowed, refusal, call }
 }
 
-/// In the world of [`world`] each of these calls works for whoever is allowed.
+/// In the context of [`world`] each of these calls succeeds for the permitted accounts.
 const RULES: [Rule; 20] = [
     rule("releaseBatch", &[OPERATOR], WITHOUT_ROLE, |t, by| t.release(by, &[escrow_item(t, 10)])),
     rule("debitBatch", &[OPERATOR], WITHOUT_ROLE, |t, by| {
@@ -67,7 +67,7 @@ const RULES: [Rule; 20] = [
     }),
     rule("grantRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.grant(by, "OPERATOR", TREASURY)),
     rule("revokeRole", &[ADMIN], WITHOUT_ROLE, |t, by| t.revoke(by, "APPROVER", APPROVER)),
-    // Everybody may give up a role of their own: nobody can give up another's.
+    // Every account may renounce its own role, never another's.
     rule("renounceRole", &[OPERATOR], "AccessControlBadConfirmation", |t, by| {
         t.call(by, "renounceRole(bytes32,address)", &[role("OPERATOR").into(), OPERATOR.into()])
     }),
@@ -83,7 +83,7 @@ fn item_arg(item: &Item) -> Arg {
     Arg::Words(words.into_iter().map(crate::abi::word).collect())
 }
 
-/// A funded escrow, a funded wallet, a debit that can be returned, a refund and a treasury that are proposed.
+/// A funded escrow, a funded wallet, a returnable debit, and proposals of a refund and a treasury.
 fn world() -> Tenant {
     let mut tenant = Tenant::new();
     let escrow = tenant.vault(reference(1), STRANGER);
@@ -100,7 +100,7 @@ fn world() -> Tenant {
 }
 
 #[test]
-fn every_function_is_for_its_roles_alone() {
+fn every_function_is_restricted_to_its_roles() {
     let world = world();
     for rule in &RULES {
         for by in EVERYBODY {
@@ -116,7 +116,7 @@ fn every_function_is_for_its_roles_alone() {
 }
 
 #[test]
-fn no_function_is_forgotten_here() {
+fn every_function_is_covered() {
     let ruled: BTreeSet<_> = RULES.iter().map(|rule| rule.function).collect();
     assert_eq!(ruled, artifacts::controller_functions().into_iter().collect());
 }
@@ -124,12 +124,12 @@ fn no_function_is_forgotten_here() {
 #[test]
 fn one_account_holds_one_role() {
     let mut tenant = Tenant::new();
-    let people = [("ADMIN", ADMIN), ("OPERATOR", OPERATOR), ("COMPLIANCE", COMPLIANCE), ("APPROVER", APPROVER)];
-    for (name, _) in people {
-        for (held, account) in people {
+    let holders = [("ADMIN", ADMIN), ("OPERATOR", OPERATOR), ("COMPLIANCE", COMPLIANCE), ("APPROVER", APPROVER)];
+    for (name, _) in holders {
+        for (held, account) in holders {
             let granted = tenant.grant(ADMIN, name, account);
             if name == held {
-                assert!(granted.ok, "granting what one has changes nothing");
+                assert!(granted.ok, "granting an existing role changes nothing");
             } else {
                 assert_eq!(granted.refusal(), "HoldsAnotherRole", "{name} for the holder of {held}");
             }
@@ -139,7 +139,7 @@ fn one_account_holds_one_role() {
 }
 
 #[test]
-fn a_controller_begins_with_four_people_and_a_treasury() {
+fn a_controller_starts_with_four_roles_and_a_treasury() {
     let good = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY];
     let with = |at: usize, account: Address| {
         let mut people = good;

@@ -1,4 +1,4 @@
-//! A tenant with its controller, the two coins, and the people around them.
+//! A tenant with its controller, the two tokens, and the accounts around them.
 
 use revm::primitives::{Address, B256, Log, U256, keccak256};
 
@@ -16,14 +16,14 @@ pub const OPERATOR: Address = person(0x0b);
 pub const COMPLIANCE: Address = person(0xc0);
 pub const APPROVER: Address = person(0xab);
 pub const TREASURY: Address = person(0x7e);
-/// Holds nothing and no role.
+/// Has no funds and no role.
 pub const STRANGER: Address = person(0x57);
 /// Pays into escrows.
 pub const PAYER: Address = person(0x9a);
-/// Of both coins: all roles of USDC, owner of USDT.
+/// Issuer of both tokens: all roles of USDC, owner of USDT.
 pub const ISSUER: Address = person(0x15);
 
-/// What the payer has of each coin.
+/// The payer's initial balance per token.
 pub const PAYERS_FUNDS: u64 = 1_000_000_000_000;
 const ITEM: &str = "(bytes32,bytes32,address,address,uint256)";
 
@@ -63,12 +63,12 @@ pub fn role(name: &str) -> B256 {
     if name == "ADMIN" { B256::ZERO } else { keccak256(name) }
 }
 
-/// Creation code of a controller with these people.
+/// Creation code of a controller with these accounts.
 pub fn controller_code(people: [Address; 5]) -> Vec<u8> {
     [artifacts::controller(), abi::encode(&people.map(Arg::from))].concat()
 }
 
-/// The sandbox's USDC, all roles the issuer's.
+/// The sandbox's USDC with all roles held by the issuer.
 pub fn deploy_usdc(evm: &mut Evm) -> Address {
     evm.deploy(DEPLOYER, [artifacts::usdc(), abi::encode(&[ISSUER; 4].map(Arg::from))].concat())
 }
@@ -83,7 +83,7 @@ impl Tenant {
         Tenant::with_usdc(deploy_usdc)
     }
 
-    /// With another contract in USDC's place.
+    /// With another contract instead of USDC.
     pub fn with_usdc(deploy: impl FnOnce(&mut Evm) -> Address) -> Tenant {
         let mut evm = Evm::new();
         let usdc = deploy(&mut evm);
@@ -180,7 +180,7 @@ impl Tenant {
         self.call(from, "revokeRole(bytes32,address)", &[role(name).into(), account.into()])
     }
 
-    // --- what can be seen ---
+    // --- queries ---
 
     pub fn vault(&mut self, reference: B256, recipient: Address) -> Address {
         let controller = self.controller;
@@ -208,9 +208,8 @@ impl Tenant {
         abi::number(abi::nth(&self.evm.look(token, "balanceOf(address)", &[of.into()]), 0)).to()
     }
 
-    // --- coins ---
+    // --- tokens ---
 
-    /// The payer pays.
     pub fn fund(&mut self, token: Address, to: Address, amount: u64) {
         self.on(token, PAYER, "transfer(address,uint256)", &[to.into(), amount.into()]).must();
     }
@@ -242,7 +241,7 @@ fn array(items: &[Item]) -> Arg {
     Arg::Array { count: items.len(), words: items.iter().flat_map(Item::words).collect() }
 }
 
-/// What an `IntentFailed` says: the intent and the name of the reason.
+/// Contents of `IntentFailed`: the intent and the name of the reason.
 pub fn failures(outcome: &Outcome) -> Vec<(B256, String)> {
     let failed = outcome.logs.iter().filter(|log| artifacts::event(&log.topics()[0]) == "IntentFailed");
     failed.map(|log| (log.topics()[1], artifacts::refusal(abi::text(&log.data.data, 0)))).collect()

@@ -1,4 +1,4 @@
-//! The quirks of the sandbox's USDT, each of which has cost somebody money on the real one.
+//! Quirks of the sandbox's USDT, all of which have caused losses with the real one.
 
 use revm::primitives::{Address, U256};
 
@@ -73,14 +73,14 @@ fn only_the_payers_blacklisting_counts() {
 }
 
 #[test]
-fn a_fee_is_a_transfer_of_its_own_and_comes_first() {
+fn a_fee_is_a_separate_transfer_and_comes_first() {
     let mut tenant = Tenant::new();
     tenant.fee(19, 1);
     let token = tenant.usdt;
     let logs = transfer(&mut tenant, PAYER, HOME, 10_000).must().logs;
     let expected = [(token, PAYER, ISSUER, U256::from(19)), (token, PAYER, HOME, U256::from(9_981))];
     assert_eq!(transfers(&logs), expected);
-    // Not more than one coin, however much is sent.
+    // At most one unit, however much is sent.
     let logs = transfer(&mut tenant, PAYER, HOME, 900_000_000_000).must().logs;
     assert_eq!(transfers(&logs)[0].3, U256::from(1_000_000));
     // Too little for a fee: one log.
@@ -92,7 +92,7 @@ fn a_fee_is_a_transfer_of_its_own_and_comes_first() {
 }
 
 #[test]
-fn more_than_there_is_burns_all_gas() {
+fn exceeding_the_balance_burns_all_gas() {
     let mut tenant = Tenant::new();
     let beyond_balance = transfer(&mut tenant, STRANGER, HOME, 1);
     assert_eq!((beyond_balance.refusal(), beyond_balance.gas), (String::new(), GAS_MAX));
@@ -135,7 +135,7 @@ fn a_pause_stops_transfers_and_not_approvals() {
 }
 
 #[test]
-fn what_is_the_owners_is_the_owners_alone() {
+fn owner_functions_are_restricted_to_the_owner() {
     let mut tenant = Tenant::new();
     let account = || Arg::from(HOME);
     for (signature, args) in [
@@ -161,7 +161,7 @@ fn what_is_the_owners_is_the_owners_alone() {
 }
 
 #[test]
-fn money_can_be_sent_to_nobody() {
+fn tokens_can_be_sent_to_the_zero_address() {
     let mut tenant = Tenant::new();
     transfer(&mut tenant, PAYER, Address::ZERO, 1).must();
     assert_eq!(tenant.balance(tenant.usdt, Address::ZERO), 1);

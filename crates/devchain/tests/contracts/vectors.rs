@@ -1,4 +1,4 @@
-//! Addresses: what `domain` computes before anything is deployed is where the contracts put things.
+//! Addresses: those computed by `domain` before deployment equal those of the contracts.
 
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{Address as DomainAddress, Word};
@@ -34,7 +34,7 @@ fn random_address() -> impl Strategy<Value = Address> {
 }
 
 #[test]
-fn the_implementation_is_the_first_thing_that_a_controller_creates() {
+fn the_implementation_is_the_controllers_first_contract() {
     let mut tenant = Tenant::new();
     let computed = vault::first_created(&domain(tenant.controller));
     assert_eq!(implementation(&mut tenant), contract(computed));
@@ -42,7 +42,7 @@ fn the_implementation_is_the_first_thing_that_a_controller_creates() {
 }
 
 #[test]
-fn vaults_are_where_domain_computes_them() {
+fn vault_addresses_match_those_of_domain() {
     let mut tenant = Tenant::new();
     let (controller, implementation) = (domain(tenant.controller), domain(implementation(&mut tenant)));
     proptest!(ProptestConfig::with_cases(64), |(reference: [u8; 32], recipient in random_address())| {
@@ -52,9 +52,9 @@ fn vaults_are_where_domain_computes_them() {
     });
 }
 
-/// Fixed values, so that a change on both sides at once is seen, too: addresses that were handed out must never move.
+/// Fixed values detect a simultaneous change on both sides: published addresses must never change.
 #[test]
-fn references_and_addresses_stay_what_they_were() {
+fn references_and_addresses_never_change() {
     let tenant = TenantId(Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0001));
     let subject = Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0002);
     let controller = DomainAddress([0x11; 20]);
@@ -98,11 +98,11 @@ fn a_vault_that_was_paid_before_it_existed_is_deployed_at_that_address() {
     tenant.release(OPERATOR, &[item]).must();
     assert!(tenant.evm.has_code(escrow));
     let told = tenant.evm.look(escrow, "recipient()", &[]);
-    assert_eq!(abi::address(abi::nth(&told, 0)), STRANGER, "the clone's code ends with whom it pays");
+    assert_eq!(abi::address(abi::nth(&told, 0)), STRANGER, "the clone's code ends with its recipient");
 }
 
 #[test]
-fn another_recipient_is_another_and_empty_address() {
+fn another_recipient_yields_another_and_empty_address() {
     let mut tenant = Tenant::new();
     let escrow = tenant.vault(tenant::reference(1), TREASURY);
     tenant.fund(tenant.usdc, escrow, 500);

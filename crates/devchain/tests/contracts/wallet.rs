@@ -7,7 +7,7 @@ use crate::tenant::{
     self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, failures, intent, reference, transfers,
 };
 
-/// A tenant and a debit of 500 that can be carried out.
+/// A tenant with an executable debit of 500.
 fn funded() -> (Tenant, Item, Address) {
     let mut tenant = Tenant::new();
     let wallet = tenant.vault(reference(1), tenant.controller);
@@ -24,7 +24,7 @@ fn refused(tenant: &mut Tenant, item: &Item, reason: &str) {
 }
 
 #[test]
-fn a_debit_takes_from_the_wallet_to_the_controller_and_says_so() {
+fn a_debit_moves_tokens_to_the_controller_and_emits_it() {
     let (mut tenant, item, wallet) = funded();
     let outcome = tenant.debit(OPERATOR, &[item]).must();
     assert_eq!(abi::bools(&outcome.output), [true]);
@@ -45,7 +45,7 @@ fn only_wallets_are_debited() {
 }
 
 #[test]
-fn a_debit_asks_what_a_release_asks() {
+fn a_debit_has_the_checks_of_a_release() {
     let (mut tenant, item, wallet) = funded();
     refused(&mut tenant, &Item { amount: U256::ZERO, ..item }, "NothingToMove");
     refused(&mut tenant, &Item { amount: U256::from(501), ..item }, "HoldsLess");
@@ -75,7 +75,7 @@ fn an_intent_is_refused_across_functions() {
     assert_eq!(failures(&outcome), [(release.intent, "IntentUsed".to_owned())]);
     assert_eq!(tenant.propose_refund(COMPLIANCE, &release, STRANGER).refusal(), "IntentUsed");
     assert_eq!(tenant.return_debit(OPERATOR, debit.intent, debit.intent).refusal(), "IntentUsed");
-    // And one that a return or a proposal has taken is taken for the others.
+    // An intent used by a return or a proposal is used for the others.
     tenant.return_debit(OPERATOR, debit.intent, intent(2)).must();
     refused(&mut tenant, &Item { intent: intent(2), ..debit }, "IntentUsed");
     tenant.propose_refund(COMPLIANCE, &Item { intent: intent(3), ..release }, STRANGER).must();
@@ -119,7 +119,7 @@ fn a_frozen_wallet_gets_its_money_back() {
 }
 
 #[test]
-fn what_was_swept_cannot_be_returned_until_it_is_there_again() {
+fn a_swept_debit_cannot_be_returned_until_it_is_funded_again() {
     let (mut tenant, item, wallet) = funded();
     tenant.debit(OPERATOR, &[item]).must();
     tenant.sweep(OPERATOR, tenant.usdc, 200).must();
@@ -131,7 +131,7 @@ fn what_was_swept_cannot_be_returned_until_it_is_there_again() {
 }
 
 #[test]
-fn a_sweep_goes_to_the_treasury_and_takes_no_more_than_there_is() {
+fn a_sweep_goes_to_the_treasury_and_is_limited_to_the_balance() {
     let (mut tenant, item, _) = funded();
     tenant.debit(OPERATOR, &[item]).must();
     assert_eq!(tenant.sweep(OPERATOR, tenant.usdc, 501).refusal(), "HoldsLess");
@@ -143,14 +143,14 @@ fn a_sweep_goes_to_the_treasury_and_takes_no_more_than_there_is() {
 }
 
 #[test]
-fn with_a_fee_a_return_sends_what_the_debit_took() {
+fn with_a_fee_a_return_sends_the_debited_amount() {
     let (mut tenant, item, wallet) = funded();
     tenant.fund(tenant.usdt, wallet, 100_000);
     tenant.fee(10, 49);
     let item = Item { token: tenant.usdt, amount: U256::from(100_000), ..item };
     tenant.debit(OPERATOR, &[item]).must();
     assert_eq!(tenant.balance(tenant.usdt, tenant.controller), 99_900);
-    // The fee is missing here: somebody has to put it back first.
+    // The fee is missing here: it has to be replaced first.
     assert_eq!(tenant.return_debit(OPERATOR, item.intent, intent(2)).refusal(), "HoldsLess");
     tenant.fee(0, 0);
     tenant.fund(tenant.usdt, tenant.controller, 100);
@@ -170,9 +170,9 @@ fn a_refusal_of_the_token_leaves_the_debit_returnable() {
 }
 
 #[test]
-fn more_than_can_be_remembered_is_not_debited() {
+fn an_amount_beyond_the_stored_width_is_not_debited() {
     let (mut tenant, item, _) = funded();
-    // A contract that says it holds everything and pays anything.
+    // A contract that claims to hold everything and to pay anything.
     let token = Address::new([0x99; 20]);
     tenant.evm.put_code(token, &crate::batch::agreeable());
     refused(&mut tenant, &Item { token, amount: U256::from(1) << 96, ..item }, "SafeCastOverflowedUintDowncast");

@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::support::{LOGGER, OTHER, SOMEBODY, Wallet, call, chain, ether, number, quantity, refused, send};
 
 #[test]
-fn the_deterministic_deployer_is_there_from_the_start() {
+fn the_deterministic_deployer_exists_from_the_start() {
     let code = call(&chain(), "eth_getCode", json!([CREATE2_DEPLOYER, "earliest"]));
     assert!(code.as_str().unwrap().starts_with("0x7fffffffffffffffffffffffffffffff"), "{code}");
 }
 
 #[test]
-fn balances_and_nonces_are_those_of_the_block_that_is_asked_for() {
+fn balances_and_nonces_are_those_of_the_requested_block() {
     let chain = chain();
     let (payer, payee) = (Wallet::new(1), Wallet::new(9));
     for nonce in 0..3 {
@@ -31,7 +31,7 @@ fn balances_and_nonces_are_those_of_the_block_that_is_asked_for() {
 }
 
 #[test]
-fn storage_and_code_are_those_of_the_block_that_is_asked_for() {
+fn storage_and_code_are_those_of_the_requested_block() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
     for value in [5_u64, 0, 7] {
@@ -46,7 +46,7 @@ fn storage_and_code_are_those_of_the_block_that_is_asked_for() {
 }
 
 #[test]
-fn the_state_of_long_ago_is_gone() {
+fn old_state_is_pruned() {
     let chain = chain();
     chain.mine(300).unwrap();
     let at = |block| json!([SOMEBODY, quantity(block)]);
@@ -57,10 +57,10 @@ fn the_state_of_long_ago_is_gone() {
 }
 
 #[test]
-fn what_is_made_and_destroyed_in_one_transaction_was_never_there() {
+fn a_contract_destroyed_in_its_creating_transaction_never_existed() {
     let chain = chain();
     chain.set_balance(SOMEBODY, U256::from(5)).unwrap();
-    // Creation code: keeps 1 in slot 0, then SELFDESTRUCT to OTHER.
+    // Creation code: stores 1 in slot 0, then SELFDESTRUCT to OTHER.
     let code = hex::decode(format!("600160005573{OTHER:x}ff")).unwrap();
     let outcome = chain.transact_as(SOMEBODY, None, code, U256::from(5)).unwrap();
     let made = outcome.created.unwrap();

@@ -1,5 +1,5 @@
-//! The same transactions and questions to this chain and to anvil: the answers have the same form and, where they do not
-//! follow from a block's hash or time, the same values.
+//! The same transactions and queries on this chain and on anvil: the answers have the same form
+//! and, unless they depend on a block's hash or time, the same values.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -23,7 +23,8 @@ struct Pair {
     _process: Anvil,
 }
 
-/// Values that differ because blocks have another hash, time or maker; that they are there is compared.
+/// Values that differ because blocks have another hash, time or miner; only their presence is
+/// compared.
 const OWN_VALUES: [&str; 10] = [
     "hash",
     "parentHash",
@@ -57,13 +58,13 @@ impl Pair {
         }
     }
 
-    /// Mines what waits on both.
+    /// Mines the waiting transactions on both.
     fn mine(&self) {
         self.ours.mine(1).expect("a block");
         self.theirs("evm_mine", &json!([])).expect("a block");
     }
 
-    /// Asks both.
+    /// Sends a query to both.
     fn same(&mut self, method: &str, params: Value) {
         let at = format!("{method} {}", params.to_string().chars().take(100).collect::<String>());
         match (self.ours(method, &params), self.theirs(method, &params)) {
@@ -72,7 +73,8 @@ impl Pair {
         }
     }
 
-    /// Asks both for what both refuse, with these words somewhere; whole sentences and codes are those of other nodes.
+    /// Sends both a request that they refuse with this text; full messages and codes follow other
+    /// nodes.
     fn refused(&mut self, method: &str, params: Value, words: &str) {
         let (ours, theirs) = (self.ours(method, &params), self.theirs(method, &params));
         let has_words = |answer: &Result<Value, Value>| {
@@ -118,9 +120,10 @@ fn create(nonce: u64, code: &[u8]) -> TxEip1559 {
     TxEip1559 { to: TxKind::Create, gas_limit: 300_000, input, ..transfer(nonce, OTHER, 0) }
 }
 
-/// Anvil's own: fields of the time before proof of stake, of blob transactions, and one that is no quantity.
+/// Only in anvil: fields from before proof of stake, of blob transactions, and one that is not a
+/// quantity.
 const ONLY_THEIRS: [&str; 3] = ["totalDifficulty", "blobGasPrice", "blockTimestamp"];
-/// What anvil does not lower behind block 0.
+/// Value that anvil does not lower after block 0.
 const FIRST_BASE_FEE: u64 = 875_000_000;
 
 fn pair() -> Option<Pair> {

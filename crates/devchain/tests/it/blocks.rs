@@ -1,4 +1,4 @@
-//! Blocks: real hashes, parent links, names of blocks, what is forgotten.
+//! Blocks: real hashes, parent links, block names, pruning.
 
 use devchain::alloy_primitives::{B256, Bloom, Bytes, U256, keccak256};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn bytes(value: &Value) -> Bytes {
     value.as_str().expect("a text").parse().expect("readable")
 }
 
-/// The hash of a header by the Yellow Paper and its amendments, computed from what a client sees.
+/// Hash of a header by the Yellow Paper and its amendments, computed from a client's data.
 fn hash_of(block: &Value) -> B256 {
     const FIELDS: [&str; 21] = [
         "parentHash",
@@ -77,7 +77,7 @@ fn hashes_are_those_of_the_headers_and_link_to_the_parents() {
 }
 
 #[test]
-fn names_of_blocks_mean_what_they_say() {
+fn block_names_resolve() {
     let chain = chain();
     chain.mine(10).unwrap();
     for (name, height) in [("earliest", 0), ("latest", 10), ("safe", 9), ("finalized", 8), ("pending", 11)] {
@@ -94,7 +94,7 @@ fn safe_and_finalized_begin_at_block_0() {
 }
 
 #[test]
-fn there_is_no_block_that_nobody_made() {
+fn unknown_blocks_are_not_found() {
     let chain = chain();
     assert_eq!(block(&chain, json!("0x1")), Value::Null);
     assert_eq!(call(&chain, "eth_getBlockByHash", json!([B256::ZERO, false])), Value::Null);
@@ -125,7 +125,7 @@ fn an_empty_block_has_the_well_known_roots() {
 }
 
 #[test]
-fn the_state_root_commits_to_what_happened() {
+fn the_state_root_commits_to_the_changes() {
     let (one, other) = (chain(), chain());
     for (chain, payee) in [(&one, 8), (&other, 9)] {
         send(chain, &Wallet::new(1).pays(0, Wallet::new(payee).address)).unwrap();
@@ -136,7 +136,7 @@ fn the_state_root_commits_to_what_happened() {
 }
 
 #[test]
-fn old_empty_blocks_are_forgotten_and_blocks_with_transactions_are_not() {
+fn only_old_empty_blocks_are_pruned() {
     let chain = chain();
     let hash = send(&chain, &Wallet::new(1).pays(0, Wallet::new(9).address)).unwrap();
     chain.mine(5_000).unwrap();

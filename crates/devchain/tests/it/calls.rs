@@ -8,7 +8,7 @@ use crate::support::{
 };
 
 #[test]
-fn a_call_answers_and_changes_nothing() {
+fn a_call_returns_a_result_and_changes_nothing() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, FORTY_TWO.to_vec()).unwrap();
     let before = call(&chain, "eth_getBlockByNumber", json!(["latest", false]));
@@ -39,7 +39,7 @@ fn a_call_sees_the_state_of_its_block() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
     chain.transact_as(SOMEBODY, Some(contract), vec![1; 32], U256::ZERO).unwrap();
-    // The balance of the contract, asked by creation code that returns it: `address(…).balance`.
+    // The balance of the contract, queried by creation code that returns it: `address(…).balance`.
     let code = format!("0x73{contract:x}3160005260206000f3");
     chain.set_balance(contract, U256::from(9)).unwrap();
     chain.mine(1).unwrap();
@@ -50,7 +50,7 @@ fn a_call_sees_the_state_of_its_block() {
 }
 
 #[test]
-fn value_must_be_there() {
+fn value_requires_a_balance() {
     let chain = chain();
     let poor = json!([{ "from": SOMEBODY, "to": OTHER, "value": "0x1" }]);
     for method in ["eth_call", "eth_estimateGas"] {
@@ -64,7 +64,7 @@ fn value_must_be_there() {
 }
 
 #[test]
-fn an_estimate_is_enough_and_not_much_more() {
+fn an_estimate_is_sufficient_and_not_much_more() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
     let data = json!("0x".to_owned() + &"01".repeat(32));
@@ -95,8 +95,8 @@ fn contradictions_in_a_call_are_refused() {
 }
 
 #[test]
-fn running_into_nothing_is_told_apart_from_a_refusal() {
-    // INVALID; a jump to nowhere; an endless loop.
+fn execution_failures_differ_from_reverts() {
+    // INVALID; an invalid jump; an endless loop.
     for (code, message) in
         [("0xfe", "invalid opcode: INVALID"), ("0x600056", "invalid jump destination"), ("0x5b600056", "out of gas")]
     {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{HandClock, OTHER, SOMEBODY, Wallet, call, chain, number, options, quantity, refused, send};
 
 #[test]
-fn control_methods_do_what_they_say() {
+fn control_methods_work() {
     let chain = chain();
     assert_eq!(number(&call(&chain, "dev_mine", json!([]))["number"]), 1);
     assert_eq!(number(&call(&chain, "dev_mine", json!(["0x3"]))["number"]), 4);
@@ -42,7 +42,7 @@ fn control_methods_have_limits() {
 }
 
 #[tokio::test]
-async fn over_http_control_methods_are_not_there_unless_they_are_wanted() {
+async fn over_http_control_methods_need_an_option() {
     let body = json!({ "id": 1, "method": "dev_mine" }).to_string();
     for (control_over_http, height) in [(false, 0), (true, 1)] {
         let chain = DevChain::open(Options { control_over_http, ..options() }).unwrap();
@@ -65,7 +65,7 @@ fn a_dropped_transaction_is_acknowledged_and_lost() {
 }
 
 #[test]
-fn a_method_fails_as_often_as_it_is_told_to() {
+fn a_method_fails_the_requested_number_of_times() {
     let chain = chain();
     call(&chain, "dev_fault", json!([{ "rpc_error_next": { "eth_blockNumber": 2 } }]));
     for fails in [true, true, false] {
@@ -104,7 +104,7 @@ fn fees_spike_and_fall_again() {
 }
 
 #[test]
-fn everybody_can_be_made_late() {
+fn all_clients_can_be_delayed() {
     let chain = chain();
     chain.mine(5).unwrap();
     chain.fault(Fault::LagBlocks(2));
@@ -114,7 +114,7 @@ fn everybody_can_be_made_late() {
 }
 
 #[tokio::test]
-async fn latency_is_that_of_the_clock() {
+async fn latency_follows_the_clock() {
     let clock = HandClock::at(2_000_000_000);
     let chain = DevChain::open(Options { clock: Arc::new(clock.clone()), ..options() }).unwrap();
     chain.fault(Fault::LatencyMs(300));

@@ -1,4 +1,4 @@
-//! The disk: the same chain after a restart, whatever was cut off.
+//! The disk: the same chain after a restart, whatever was truncated.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn try_open(dir: &Path) -> Result<DevChain, DiskFault> {
     DevChain::open(Options { data_dir: Some(dir.to_owned()), ..options() })
 }
 
-/// A bit of everything.
+/// Executes some of everything.
 fn live(chain: &DevChain) {
     let payer = Wallet::new(1);
     let first = chain.nonce(payer.address);
@@ -51,7 +51,7 @@ fn a_restart_changes_nothing() {
     drop(chain);
     let chain = open(dir.path());
     assert_eq!(fingerprint(&chain), before);
-    // It goes on as it would have: also back.
+    // It continues as it would have, reorganisations included.
     let depth = chain.block_number();
     chain.reorg(&Reorg { depth, ..Reorg::default() }).unwrap();
     assert_eq!(chain.balance(OTHER), ether(4));
@@ -61,7 +61,7 @@ fn a_restart_changes_nothing() {
 }
 
 #[test]
-fn each_step_survives_a_crash_right_behind_it() {
+fn each_step_survives_a_crash_right_after_it() {
     let dir = tempfile::tempdir().unwrap();
     let payer = Wallet::new(1);
     let steps: [fn(&DevChain, &Wallet); 7] = [
@@ -89,7 +89,7 @@ fn size(dir: &Path) -> u64 {
 }
 
 #[test]
-fn empty_blocks_take_no_space() {
+fn empty_blocks_need_no_space() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     chain.mine(2).unwrap();
@@ -116,9 +116,9 @@ fn a_long_tail_becomes_a_snapshot() {
     assert_eq!(fingerprint(&open(dir.path())), before);
 }
 
-/// Everything up to any byte of the tail is a chain that was there once.
+/// Any prefix of the tail is an earlier chain.
 #[test]
-fn a_tail_that_was_cut_off_anywhere_is_a_chain_of_the_past() {
+fn a_truncated_tail_is_an_earlier_chain() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     let (payer, tail) = (Wallet::new(1), dir.path().join("tail.0"));
@@ -141,7 +141,7 @@ fn a_tail_that_was_cut_off_anywhere_is_a_chain_of_the_past() {
 }
 
 #[test]
-fn a_chain_goes_on_behind_a_tail_that_was_cut_off() {
+fn a_chain_continues_after_a_truncated_tail() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     live(&chain);
@@ -181,7 +181,7 @@ fn a_run_whose_last_write_was_torn_loses_one_block_at_most() {
 }
 
 #[test]
-fn a_snapshot_that_was_never_finished_does_no_harm() {
+fn an_unfinished_snapshot_is_harmless() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     live(&chain);
@@ -194,7 +194,7 @@ fn a_snapshot_that_was_never_finished_does_no_harm() {
 }
 
 #[test]
-fn a_damaged_snapshot_is_told_and_not_replaced() {
+fn a_damaged_snapshot_is_reported_and_not_replaced() {
     let dir = tempfile::tempdir().unwrap();
     drop(open(dir.path()));
     let path = dir.path().join("snapshot");

@@ -12,7 +12,7 @@ fn base_fee(chain: &devchain::DevChain, block: u64) -> u64 {
 }
 
 #[test]
-fn the_base_fee_falls_by_an_eighth_behind_an_empty_block() {
+fn the_base_fee_falls_by_an_eighth_after_an_empty_block() {
     let chain = chain();
     chain.mine(3).unwrap();
     let fees: Vec<_> = (0..=3).map(|block| base_fee(&chain, block)).collect();
@@ -20,7 +20,7 @@ fn the_base_fee_falls_by_an_eighth_behind_an_empty_block() {
 }
 
 #[test]
-fn the_base_fee_rises_by_an_eighth_behind_a_full_block() {
+fn the_base_fee_rises_by_an_eighth_after_a_full_block() {
     let gas_limit = 210_000;
     let chain = devchain::DevChain::open(Options { gas_limit, ..options() }).unwrap();
     let from = Wallet::new(1).address;
@@ -59,7 +59,7 @@ fn the_history_has_the_fees_of_each_block_and_of_the_next() {
 }
 
 #[test]
-fn the_history_of_nothing_is_empty() {
+fn an_empty_history_is_returned() {
     let history = call(&chain(), "eth_feeHistory", json!(["0x0", "latest", []]));
     assert_eq!(history, json!({ "oldestBlock": "0x0", "gasUsedRatio": null }));
     let more = call(&chain(), "eth_feeHistory", json!([5, "latest"]));
@@ -77,7 +77,7 @@ fn percentiles_rise_from_0_to_100() {
 }
 
 #[test]
-fn tips_go_to_who_makes_the_block_and_base_fees_to_nobody() {
+fn tips_go_to_the_miner_and_base_fees_are_burned() {
     let chain = chain();
     let miner: Value = call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["miner"].clone();
     let miner: Address = miner.as_str().unwrap().parse().unwrap();

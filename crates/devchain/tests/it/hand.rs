@@ -1,4 +1,4 @@
-//! Acting as anybody.
+//! Acting as any account.
 
 use devchain::alloy_primitives::{Bytes, U256};
 use devchain::{CREATE2_DEPLOYER, HandFault, TX_GAS_MAX, Unsigned};
@@ -16,7 +16,7 @@ fn a_contract_is_deployed_and_answers() {
 }
 
 #[test]
-fn the_deployer_makes_the_contract_at_the_address_that_was_computed_before() {
+fn the_deployer_creates_the_contract_at_the_computed_address() {
     let chain = chain();
     let salt = [7; 32];
     let data = [salt.as_slice(), FORTY_TWO.as_slice()].concat();
@@ -47,7 +47,7 @@ fn contracts_can_act() {
 }
 
 #[test]
-fn a_revert_is_an_outcome_and_an_error_of_a_question() {
+fn a_revert_is_an_outcome_and_an_error_of_a_query() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, REFUSER.to_vec()).unwrap();
     let outcome = chain.transact_as(OTHER, Some(contract), Bytes::new(), U256::ZERO).unwrap();
@@ -55,12 +55,12 @@ fn a_revert_is_an_outcome_and_an_error_of_a_question() {
     assert_eq!(devchain::revert_reason(&outcome.output).as_deref(), Some("no"));
     let Err(HandFault::Reverted(output)) = chain.ask(OTHER, contract, Bytes::new()) else { panic!() };
     assert_eq!(output, outcome.output);
-    // Creation code that reverts makes no contract.
+    // Creation code that reverts creates no contract.
     assert!(matches!(chain.deploy(OTHER, REFUSER[12..].to_vec()), Err(HandFault::Reverted(_))));
 }
 
 #[test]
-fn many_act_in_one_block_or_nobody_does() {
+fn a_block_of_calls_is_atomic() {
     let chain = chain();
     chain.set_balance(SOMEBODY, U256::from(2)).unwrap();
     let pay = Unsigned { value: U256::from(1), gas_limit: 21_000, ..Unsigned::call(SOMEBODY, OTHER, vec![]) };
@@ -74,7 +74,7 @@ fn many_act_in_one_block_or_nobody_does() {
 }
 
 #[test]
-fn what_nobody_signed_is_a_transaction_like_others() {
+fn an_unsigned_transaction_is_a_normal_transaction() {
     let chain = chain();
     let outcome = chain.transact_as(SOMEBODY, Some(OTHER), Bytes::new(), U256::ZERO).unwrap();
     let receipt = call(&chain, "eth_getTransactionReceipt", json!([outcome.hash]));

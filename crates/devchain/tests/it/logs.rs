@@ -1,4 +1,4 @@
-//! `eth_getLogs`: what filters choose, which are refused, and how many entries one answer has.
+//! `eth_getLogs`: filters, refused filters, and the limit of one answer.
 
 use devchain::alloy_primitives::{Address, B256, U256};
 use devchain::{DevChain, Options, Unsigned};
@@ -25,7 +25,7 @@ fn blocks(logs: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn filters_choose_by_range_contract_and_topics() {
+fn filters_select_by_range_contract_and_topics() {
     let (chain, [one, other]) = with_logs();
     for (filter, expected) in [
         (json!({ "fromBlock": "0x0", "toBlock": "latest" }), vec![3, 4, 5]),
@@ -49,7 +49,7 @@ fn filters_choose_by_range_contract_and_topics() {
 }
 
 #[test]
-fn one_block_is_chosen_by_its_hash() {
+fn a_block_is_selected_by_its_hash() {
     let (chain, _) = with_logs();
     let block = call(&chain, "eth_getBlockByNumber", json!(["0x4", false]));
     let logs = call(&chain, "eth_getLogs", json!([{ "blockHash": block["hash"] }]));
@@ -59,7 +59,7 @@ fn one_block_is_chosen_by_its_hash() {
 }
 
 #[test]
-fn filters_that_make_no_sense_are_refused() {
+fn invalid_filters_are_refused() {
     let (chain, _) = with_logs();
     for (filter, expected) in [
         (json!({ "fromBlock": "0x4", "toBlock": "0x3" }), (-32_602, "invalid block range params")),

@@ -1,4 +1,4 @@
-//! The chain from outside: JSON-RPC as clients speak it, what waits and what is mined, reorganisations, the disk.
+//! The chain from outside: JSON-RPC, pool and mining, reorganisations, the disk.
 
 mod accounts;
 mod anvil;

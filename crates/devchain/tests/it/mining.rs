@@ -1,4 +1,4 @@
-//! When blocks are made, and which time they have.
+//! Timing of blocks, and their timestamps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn with_clock(mining: Mining) -> (DevChain, HandClock) {
 }
 
 #[test]
-fn blocks_have_the_time_of_the_clock_and_are_strictly_younger_than_their_parents() {
+fn block_times_follow_the_clock_and_strictly_increase() {
     let (chain, clock) = with_clock(Mining::ByHand);
     let mut times = Vec::new();
     for millis in [0, 400, 700, 5_000] {
@@ -27,7 +27,7 @@ fn blocks_have_the_time_of_the_clock_and_are_strictly_younger_than_their_parents
 }
 
 #[test]
-fn time_can_be_let_pass() {
+fn time_can_be_advanced() {
     let (chain, _) = with_clock(Mining::Instant);
     let before = chain.block_time();
     chain.let_pass(48 * 3_600);
@@ -37,7 +37,7 @@ fn time_can_be_let_pass() {
 }
 
 #[test]
-fn by_hand_means_by_hand() {
+fn manual_mode_mines_only_on_request() {
     let (chain, _) = with_clock(Mining::ByHand);
     send(&chain, &Wallet::new(1).pays(0, OTHER)).unwrap();
     assert_eq!(chain.block_number(), 0);
@@ -46,7 +46,7 @@ fn by_hand_means_by_hand() {
 }
 
 #[test]
-fn a_transaction_that_cannot_run_yet_makes_no_block() {
+fn a_transaction_that_is_not_executable_yet_makes_no_block() {
     let (chain, _) = with_clock(Mining::Instant);
     send(&chain, &Wallet::new(1).pays(1, OTHER)).unwrap();
     assert_eq!(chain.block_number(), 0);
@@ -80,7 +80,7 @@ async fn the_miner_keeps_its_interval_until_it_is_stopped() {
     assert_eq!(heights, [0, 1, 1, 2, 2, 3]);
     assert_eq!(number(&call(&chain, "eth_getBalance", json!([OTHER]))), 1);
 
-    // A jump of the clock is one block, not thousands.
+    // A clock jump yields one block, not thousands.
     clock.advance_millis(86_400_000);
     settle().await;
     assert_eq!(chain.block_number(), 4);
@@ -121,7 +121,7 @@ async fn no_block_is_made_for_an_interval_that_ends_as_the_mode_changes() {
         async move { chain.mine_forever(std::future::pending()).await }
     });
     settle().await;
-    // The miner finds both at once, and looks at either of them first.
+    // Both are ready at once, and the miner handles either first.
     for _ in 0..32 {
         clock.advance_millis(500);
         chain.set_mining(Mining::ByHand);

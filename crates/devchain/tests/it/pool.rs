@@ -1,4 +1,4 @@
-//! What waits: the words of refusals, nonce gaps, replacements, order.
+//! The pool: messages of refusals, nonce gaps, replacements, order.
 
 use alloy_consensus::TxEip1559;
 use devchain::alloy_primitives::{B256, Bytes, TxKind, U256};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{GWEI, OTHER, SOMEBODY, Wallet, call, ether, legacy, number, options, send, transfer};
 
-/// Blocks are made by hand, so that transactions wait.
+/// Mined on request, so that transactions wait.
 fn chain() -> DevChain {
     DevChain::open(Options { mining: Mining::ByHand, ..options() }).expect("it works")
 }
@@ -28,13 +28,13 @@ fn latest(chain: &DevChain) -> Vec<B256> {
 
 #[track_caller]
 fn message(chain: &DevChain, raw: &Bytes) -> String {
-    let fault = send(chain, raw).expect_err("it was taken");
+    let fault = send(chain, raw).expect_err("it was accepted");
     assert_eq!(fault.code, -32_000, "{fault}");
     fault.message
 }
 
 #[test]
-fn what_cannot_be_mined_is_refused_in_the_words_of_nodes() {
+fn unminable_transactions_are_refused_with_the_messages_of_nodes() {
     let chain = chain();
     let (rich, poor) = (Wallet::new(1), Wallet::new(9));
     let base = transfer(0, OTHER, 1);
@@ -85,7 +85,7 @@ fn what_cannot_be_mined_is_refused_in_the_words_of_nodes() {
 }
 
 #[test]
-fn bytes_that_are_no_transaction_are_refused() {
+fn bytes_that_are_not_a_transaction_are_refused() {
     let chain = chain();
     for raw in ["0x", "0x02", "0xdeadbeef"] {
         let fault = chain.call("eth_sendRawTransaction", json!([raw])).unwrap_err();
@@ -115,7 +115,7 @@ fn a_transaction_is_known_once_and_used_up_when_mined() {
 }
 
 #[test]
-fn behind_a_gap_transactions_wait() {
+fn transactions_after_a_nonce_gap_wait() {
     let chain = chain();
     let payer = Wallet::new(1);
     let late: Vec<_> = [1, 2, 4].map(|nonce| send(&chain, &payer.pays(nonce, OTHER)).unwrap()).to_vec();
@@ -183,14 +183,14 @@ fn the_best_tip_is_first_and_equal_tips_by_arrival() {
     let first = send(&chain, &one.sign(with_fees(0, 20 * GWEI, GWEI))).unwrap();
     let second = send(&chain, &two.sign(with_fees(0, 20 * GWEI, 2 * GWEI))).unwrap();
     let third = send(&chain, &three.sign(with_fees(0, 20 * GWEI, GWEI))).unwrap();
-    // A high tip behind a low one waits for it.
+    // A high tip after a low one waits for it.
     let fourth = send(&chain, &one.sign(with_fees(1, 20 * GWEI, 5 * GWEI))).unwrap();
     chain.mine(1).unwrap();
     assert_eq!(latest(&chain), [second, first, fourth, third]);
 }
 
 #[test]
-fn who_pays_less_than_the_base_fee_waits_until_it_has_fallen() {
+fn a_transaction_below_the_base_fee_waits_until_it_falls() {
     let chain = chain();
     let hash = send(&chain, &Wallet::new(1).sign(with_fees(0, 800_000_000, 0))).unwrap();
     chain.mine(1).unwrap();
@@ -200,7 +200,7 @@ fn who_pays_less_than_the_base_fee_waits_until_it_has_fallen() {
 }
 
 #[test]
-fn all_that_waits_must_be_paid_for_together() {
+fn the_balance_must_cover_all_waiting_transactions() {
     let chain = chain();
     let payer = Wallet::new(1);
     let most = |nonce, value| payer.sign(TxEip1559 { value, ..transfer(nonce, OTHER, 0) });
@@ -212,7 +212,7 @@ fn all_that_waits_must_be_paid_for_together() {
 }
 
 #[test]
-fn a_block_takes_no_more_than_its_gas_limit_and_the_rest_waits() {
+fn a_block_is_limited_by_its_gas_limit_and_the_rest_waits() {
     let options = Options { gas_limit: 50_000, mining: Mining::ByHand, ..options() };
     let chain = DevChain::open(options).unwrap();
     let payer = Wallet::new(1);

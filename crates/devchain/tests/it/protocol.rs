@@ -22,12 +22,12 @@ async fn a_request_is_answered_with_its_own_id() {
 }
 
 #[tokio::test]
-async fn params_may_be_left_out() {
+async fn params_may_be_omitted() {
     assert_eq!(answer(r#"{"id":1,"method":"net_version"}"#).await["result"], json!("31337"));
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_told_so() {
+async fn invalid_requests_get_an_error() {
     for (body, code, message) in [
         ("{", -32_700, "parse error"),
         ("", -32_700, "parse error"),
@@ -67,7 +67,7 @@ async fn a_batch_has_a_limit() {
 }
 
 #[test]
-fn the_node_says_who_it_is() {
+fn the_node_identifies_itself() {
     let chain = chain();
     assert!(call(&chain, "web3_clientVersion", json!([])).as_str().unwrap().starts_with("corridor-devchain/"));
     assert_eq!(call(&chain, "eth_syncing", json!([])), json!(false));
@@ -76,7 +76,7 @@ fn the_node_says_who_it_is() {
 }
 
 #[test]
-fn arguments_that_cannot_be_read_are_named() {
+fn invalid_arguments_are_named() {
     let address = "0x1111111111111111111111111111111111111111";
     for (method, params, what) in [
         ("eth_getBalance", json!(["0x11"]), "invalid argument 0: an address of 20 bytes is expected"),
@@ -124,7 +124,7 @@ const METHODS: [&str; 30] = [
     "dev_nothing",
 ];
 
-/// What turns up in requests, right and wrong.
+/// Values in requests, valid and invalid.
 fn value() -> impl Strategy<Value = Value> {
     let number = prop_oneof![0..20_u64, any::<u64>()];
     let text = prop_oneof![

@@ -1,4 +1,4 @@
-//! Random lives of a chain: with restarts they come to the same as without, and what is undone leaves nothing behind.
+//! Random histories of a chain: restarts do not change them, and undone blocks leave no trace.
 
 use devchain::alloy_primitives::U256;
 use devchain::{DevChain, Options, Order, Reorg};
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_undone_leaves_nothing_behind(before in vec(step(), 0..8), undone in vec(step(), 1..16)) {
+    fn undone_blocks_leave_no_trace(before in vec(step(), 0..8), undone in vec(step(), 1..16)) {
         let chain = DevChain::open(options()).expect("a chain");
         before.iter().for_each(|step| take(&chain, step));
         let accounts = |chain: &DevChain| {
@@ -93,7 +93,7 @@ proptest! {
             (all.map(|account| (chain.balance(account), chain.nonce(account))).collect::<Vec<_>>(), logs, slot)
         };
         let (height, seen) = (chain.block_number(), accounts(&chain));
-        // Reorganisations would reach below; balances that are set stay by design.
+        // Reorganisations would reach below; set balances stay by design.
         for step in undone.iter().filter(|step| !matches!(step, Step::Reorg(_) | Step::Grant(_))) {
             take(&chain, step);
         }

@@ -1,4 +1,4 @@
-//! Reorganisations really take back what happened, and what is mined again is in other blocks.
+//! Reorganisations undo all effects, and transactions are mined again in other blocks.
 
 use devchain::alloy_primitives::{B256, U256};
 use devchain::{DevChain, Mining, Order, Reorg, ReorgFault};
@@ -33,7 +33,7 @@ fn busy() -> (DevChain, Vec<B256>) {
 }
 
 #[test]
-fn balances_storage_logs_and_receipts_go_back() {
+fn balances_storage_logs_and_receipts_are_undone() {
     for depth in [1_u64, 2, 7, 32] {
         let (chain, sent) = busy();
         let logger = SOMEBODY.create(0);
@@ -62,7 +62,7 @@ fn balances_storage_logs_and_receipts_go_back() {
 }
 
 #[test]
-fn what_was_thrown_out_waits_and_is_mined_again() {
+fn reorganised_transactions_wait_and_are_mined_again() {
     let (chain, sent) = busy();
     chain.reorg(&Reorg { depth: 7, ..Reorg::default() }).unwrap();
     let waiting = call(&chain, "eth_getTransactionByHash", json!([sent[39]]));
@@ -94,14 +94,14 @@ fn a_dropped_transaction_is_never_seen_again() {
     let (chain, sent) = busy();
     chain.reorg(&Reorg { depth: 2, drop: vec![sent[38]], reinclude: true, ..Reorg::default() }).unwrap();
     assert_eq!(call(&chain, "eth_getTransactionByHash", json!([sent[38]])), Value::Null);
-    // The one behind it has a nonce that is too high now: it waits.
+    // The nonce of the transaction after it is too high now: it waits.
     assert_eq!(call(&chain, "eth_getTransactionByHash", json!([sent[39]]))["blockHash"], Value::Null);
     chain.mine(1).unwrap();
     assert_eq!(logs(&chain), 38);
 }
 
 #[test]
-fn the_order_can_change_but_not_that_of_one_sender() {
+fn the_order_can_change_except_within_a_sender() {
     let order = |order| {
         let options = devchain::Options { mining: Mining::ByHand, ..crate::support::options() };
         let chain = DevChain::open(options).unwrap();
@@ -134,7 +134,7 @@ fn the_order_can_change_but_not_that_of_one_sender() {
 }
 
 #[test]
-fn balances_that_were_set_stay() {
+fn set_balances_stay() {
     let chain = chain();
     chain.set_balance(SOMEBODY, ether(5)).unwrap();
     chain.mine(2).unwrap();
@@ -170,7 +170,7 @@ fn the_first_block_stays() {
 }
 
 #[test]
-fn new_blocks_have_the_times_of_those_that_they_replace() {
+fn new_blocks_keep_the_times_of_the_replaced_ones() {
     let chain = chain();
     chain.let_pass(1_000);
     chain.mine(1).unwrap();

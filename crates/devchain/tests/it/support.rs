@@ -1,4 +1,4 @@
-//! A chain with a rich sender, keys that sign, and small contracts.
+//! A chain with a funded sender, signing keys, and small contracts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,22 +18,21 @@ pub const GWEI: u128 = 1_000_000_000;
 pub const SOMEBODY: Address = Address::repeat_byte(0x11);
 pub const OTHER: Address = Address::repeat_byte(0x22);
 
-/// Returns 42 for whatever it is asked.
+/// Returns 42 for any call.
 pub const FORTY_TWO: [u8; 22] = hex!("600a600c600039600a6000f3602a60005260206000f3");
 /// Reverts with `Error("no")`.
 pub const REFUSER: [u8; 46] = hex!(
     "6022600c60003960226000f3"
     "62461bcd60e51b60005260206004526002602452616e6f60f01b60445260646000fd"
 );
-/// Keeps the first word of its call data in slot 0, and writes all of it as a log with the topic 7.
+/// Stores the first word of its call data in slot 0, and logs all of it with the topic 7.
 pub const LOGGER: [u8; 31] = hex!("6013600c60003960136000f3" "6000356000553660006000376007366000a100");
 
-/// One ether.
 pub fn ether(count: u64) -> U256 {
     U256::from(count) * U256::from(10).pow(U256::from(18))
 }
 
-/// Somebody with a key, and with a nonce that the test counts.
+/// An account with a key and a nonce that the test counts.
 pub struct Wallet {
     key: SigningKey,
     pub address: Address,
@@ -57,7 +56,7 @@ impl Wallet {
         TxEnvelope::from(tx.into_signed(signature)).encoded_2718().into()
     }
 
-    /// Lets this account have a contract's code (EIP-7702).
+    /// Gives this account a contract's code (EIP-7702).
     pub fn authorize(&self, authorization: Authorization) -> SignedAuthorization {
         let signature = self.sign_hash(authorization.signature_hash());
         authorization.into_signed(signature)
@@ -68,7 +67,7 @@ impl Wallet {
         Signature::from(signed.expect("a signature"))
     }
 
-    /// Pays somebody one wei.
+    /// Pays one wei to an account.
     pub fn pays(&self, nonce: u64, to: Address) -> Bytes {
         self.sign(transfer(nonce, to, 1))
     }
@@ -107,7 +106,7 @@ pub fn with_access_list(nonce: u64, to: Address) -> TxEip2930 {
     }
 }
 
-/// A chain with one block for each transaction, whose first three wallets are rich.
+/// A chain with one block per transaction, whose first three wallets are funded.
 pub fn chain() -> DevChain {
     DevChain::open(options()).expect("it works")
 }
@@ -137,7 +136,7 @@ pub fn refused(chain: &DevChain, method: &str, params: Value) -> (i64, String) {
     (fault.code, fault.message)
 }
 
-/// A quantity of an answer as a number.
+/// Parses a quantity of an answer.
 #[track_caller]
 pub fn number(value: &Value) -> u64 {
     let digits =
@@ -149,7 +148,7 @@ pub fn quantity(number: u64) -> Value {
     json!(format!("{number:#x}"))
 }
 
-/// Everything that can be seen of a chain, to compare two of them.
+/// All visible data of a chain, to compare two of them.
 pub fn fingerprint(chain: &DevChain) -> Vec<Value> {
     let head = chain.block_number();
     let mut seen: Vec<Value> = (head.saturating_sub(300)..=head)
@@ -164,7 +163,7 @@ pub fn fingerprint(chain: &DevChain) -> Vec<Value> {
     seen
 }
 
-/// A clock that is set by hand. Waiting ends when it is set late enough.
+/// A manually set clock. Waiting ends when it is set late enough.
 #[derive(Clone)]
 pub struct HandClock {
     micros: Arc<AtomicI64>,

@@ -1,4 +1,4 @@
-//! The sandbox's USDC on the chain: what the wallet service does with it, and a full block of transfers.
+//! The sandbox's USDC on the chain: the wallet service's operations, and a full block of transfers.
 
 use alloy_consensus::TxEip1559;
 use devchain::alloy_primitives::{Address, B256, Bytes, U256, hex, keccak256};
@@ -20,7 +20,7 @@ fn units(amount: u64) -> B256 {
     U256::from(amount).into()
 }
 
-/// A chain with the token, whose every role is the admin's.
+/// A chain with the token; the admin holds every role.
 fn with_token(options: Options) -> (DevChain, Address) {
     let chain = DevChain::open(options).expect("it works");
     let artifact: Value = serde_json::from_str(USDC).expect("it works");
@@ -50,7 +50,7 @@ fn token_transfer(nonce: u64, token: Address, to: Address, amount: u64) -> TxEip
 }
 
 #[test]
-fn a_signed_transfer_moves_tokens_and_writes_the_log() {
+fn a_signed_transfer_moves_tokens_and_emits_the_log() {
     let (chain, token) = with_token(options());
     let payer = Wallet::new(1);
     mint(&chain, token, payer.address, 100);
@@ -66,7 +66,7 @@ fn a_signed_transfer_moves_tokens_and_writes_the_log() {
 }
 
 #[test]
-fn a_blacklisted_account_is_told_why() {
+fn a_blacklisted_account_gets_the_reason() {
     let (chain, token) = with_token(options());
     mint(&chain, token, OTHER, 100);
     act(&chain, token, encode("blacklist(address)", &[OTHER.into_word()]));
@@ -75,7 +75,8 @@ fn a_blacklisted_account_is_told_why() {
     assert_eq!((fault.code, fault.message.as_str()), (3, "execution reverted: Blacklistable: account is blacklisted"));
 }
 
-/// As many as a busy day has in a minute, in one block, without signatures: these are slow to make without optimisation.
+/// As many as in a minute of a busy day, in one block, without signatures, which are slow to create
+/// in debug builds.
 #[test]
 fn a_thousand_transfers_fit_one_block() {
     let (chain, token) = with_token(Options { gas_limit: 100_000_000, ..options() });

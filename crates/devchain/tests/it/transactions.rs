@@ -1,4 +1,4 @@
-//! Transactions and receipts as clients see them.
+//! Transactions and receipts as seen by clients.
 
 use alloy_consensus::TxEip7702;
 use alloy_eips::eip7702::Authorization;
@@ -43,7 +43,7 @@ fn the_v_of_a_legacy_transaction_names_the_chain() {
 }
 
 #[test]
-fn a_receipt_says_what_was_paid_for_gas() {
+fn a_receipt_shows_the_gas_paid() {
     let chain = chain();
     let payer = Wallet::new(1);
     let before = chain.balance(payer.address);
@@ -68,7 +68,7 @@ fn a_failed_transaction_pays_and_changes_nothing() {
 }
 
 #[test]
-fn receipts_of_a_block_count_gas_and_logs_through() {
+fn receipts_of_a_block_count_gas_and_logs_cumulatively() {
     let chain = chain();
     let logger = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
     let calls = [OTHER, SOMEBODY].map(|from| Unsigned::call(from, logger, vec![1; 32]));
@@ -91,7 +91,7 @@ fn receipts_of_a_block_count_gas_and_logs_through() {
 }
 
 #[test]
-fn a_deployment_says_where_the_contract_is() {
+fn a_deployment_returns_the_contract_address() {
     let chain = chain();
     let payer = Wallet::new(1);
     let deployment = alloy_consensus::TxEip1559 {
@@ -109,13 +109,13 @@ fn a_deployment_says_where_the_contract_is() {
 }
 
 #[test]
-fn nothing_is_known_of_what_was_never_sent() {
+fn unsent_transactions_are_unknown() {
     for method in ["eth_getTransactionByHash", "eth_getTransactionReceipt"] {
         assert_eq!(call(&chain(), method, json!([B256::ZERO])), Value::Null, "{method}");
     }
 }
 
-/// EIP-7702, as browser wallets use it: an account with a key gets the code of a contract.
+/// EIP-7702, as used by browser wallets: an account with a key gets the code of a contract.
 #[test]
 fn an_account_can_be_given_code_and_keeps_it_through_a_restart() {
     let dir = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ fn hash(chain: &devchain::DevChain, height: u64) -> Value {
 }
 
 #[test]
-fn a_late_node_knows_nothing_of_the_newest_blocks() {
+fn a_late_node_does_not_have_the_newest_blocks() {
     let chain = chain();
     chain.mine(4).unwrap();
     let tx = send(&chain, &Wallet::new(1).pays(0, OTHER)).unwrap();
@@ -28,7 +28,7 @@ fn a_late_node_knows_nothing_of_the_newest_blocks() {
 }
 
 #[test]
-fn a_late_node_passes_transactions_on() {
+fn a_late_node_forwards_transactions() {
     let chain = chain();
     send(&chain.lagging_view(3), &Wallet::new(1).pays(0, OTHER)).unwrap();
     assert_eq!(chain.balance(OTHER), U256::from(1));
@@ -44,7 +44,7 @@ fn a_node_on_another_branch_has_other_hashes_from_there_on() {
     for height in 0..=4 {
         assert_eq!(hash(&chain, height) == hash(&other, height), height < 3, "block {height}");
     }
-    // Its own blocks hang together, and it knows none of the others.
+    // Its own blocks are linked, and it has none of the others.
     let block = call(&other, "eth_getBlockByNumber", json!(["0x4", true]));
     assert_eq!(block["parentHash"], hash(&other, 3));
     assert_eq!(call(&other, "eth_getBlockByNumber", json!(["0x3", true]))["parentHash"], hash(&chain, 2));

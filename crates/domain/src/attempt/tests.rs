@@ -1,10 +1,11 @@
-//! The matrix of attempts against `corridors.md` ("ISO 20022 status → payment") and `decisions.md` ("Attempts").
+//! The attempt matrix, checked against `corridors.md` ("ISO 20022 status → payment") and
+//! `decisions.md` ("Attempts").
 
 use super::AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
 use super::*;
 use crate::states_doc::rail_statuses;
 
-/// Every move that the decisions allow.
+/// All transitions that the decisions allow.
 const DECIDED: [(AttemptState, AttemptState); 16] = [
     (Sending, Accepted),
     (Sending, Refused),
@@ -34,10 +35,11 @@ fn cells() -> impl Iterator<Item = (AttemptState, RailStatus, Outcome)> {
 }
 
 #[test]
-fn attempts_move_as_decided_and_not_otherwise() {
+fn attempts_make_only_the_decided_transitions() {
     let mut taken = Vec::new();
     for (from, status, outcome) in cells() {
-        // Only the rail's own "I do not know" takes an acceptance back into doubt, and repeats itself.
+        // Only the rail's own unknown status makes an accepted attempt unresolved, and it may
+        // repeat.
         if let Outcome::Moves(to, _) = outcome
             && status != RailStatus::Unknown
         {
@@ -51,7 +53,7 @@ fn attempts_move_as_decided_and_not_otherwise() {
 }
 
 #[test]
-fn a_rail_that_does_not_know_puts_only_open_attempts_in_doubt() {
+fn an_unknown_rail_status_makes_only_open_attempts_unresolved() {
     for state in AttemptState::ALL {
         let expected = match state {
             Sending | Indeterminate | Accepted => Outcome::Moves(Indeterminate, Trigger::RailUnknown),
@@ -71,7 +73,7 @@ fn an_ended_attempt_moves_only_from_settled_to_returned() {
     assert_eq!(moves, [(Settled, RailStatus::Returned)]);
 }
 
-/// A payment is paid at most once: what makes way for another attempt is never a state in which money may move.
+/// A payment is paid at most once: no state that permits another attempt allows money to move.
 #[test]
 fn a_refusal_only_comes_before_acceptance_and_is_final() {
     for (from, status, outcome) in cells() {
@@ -84,7 +86,7 @@ fn a_refusal_only_comes_before_acceptance_and_is_final() {
 }
 
 #[test]
-fn a_receipt_promises_nothing_and_an_unknown_code_is_for_a_person() {
+fn a_receipt_changes_nothing_and_an_unknown_code_needs_review() {
     for state in AttemptState::ALL {
         assert_eq!(state.on(&RailStatus::Received), Outcome::Known, "{state:?}");
         assert_eq!(state.on(&RailStatus::Unrecognised("ZZZZ".to_owned())), Outcome::Contradicts, "{state:?}");
@@ -92,7 +94,7 @@ fn a_receipt_promises_nothing_and_an_unknown_code_is_for_a_person() {
 }
 
 #[test]
-fn repeating_what_brought_an_attempt_where_it_is_is_no_news() {
+fn a_repeated_status_changes_nothing() {
     for (from, status, outcome) in cells() {
         if let Outcome::Moves(to, _) = outcome
             && status != RailStatus::Unknown
@@ -103,7 +105,7 @@ fn repeating_what_brought_an_attempt_where_it_is_is_no_news() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in AttemptState::ALL {
         assert_eq!(AttemptState::parse(state.name()), Some(state));
     }
@@ -143,7 +145,7 @@ fn a_duplicate_is_never_a_refusal() {
 }
 
 #[test]
-fn an_attempt_that_the_bank_called_a_duplicate_is_at_the_bank() {
+fn an_attempt_reported_as_duplicate_is_at_the_bank() {
     use crate::test_values::{Case, say};
     let mut case = Case::sending();
     let rail = case.rail.clone();
@@ -161,7 +163,7 @@ fn an_attempt_that_the_bank_called_a_duplicate_is_at_the_bank() {
 
 /// realworld: "with charges the difference is a charge".
 #[test]
-fn charges_explain_a_difference_and_nothing_else_does() {
+fn only_charges_explain_a_difference() {
     use crate::currency::Currency;
     use crate::test_values::{Case, say};
     let pkr = |minor| Some(Money::new(minor, Currency::Pkr));
@@ -189,7 +191,7 @@ fn charges_explain_a_difference_and_nothing_else_does() {
     ] {
         assert_eq!(moves(heard(status.clone(), amount, charges)), expected, "{status:?} {amount:?} {charges:?}");
     }
-    // The booking with the charges follows a status: they are booked then, once.
+    // The booking with the charges follows a status: the charges are booked then, once.
     let mut settled = Attempt { state: Settled, ..attempt };
     let booking = RailReport { amount: pkr(own + 500), charges: pkr(500), ..say(RailStatus::Settled) };
     assert_eq!(settled.hear(&booking, None), Heard::Known(pkr(500)));

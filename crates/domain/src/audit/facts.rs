@@ -1,29 +1,29 @@
-//! Small JSON documents: what of a thing was so before a deed and is so after it. Never a secret; what is personal is
-//! [`masked`].
+//! Small JSON documents with a subject's values before and after an action. They never contain
+//! secrets; personal values are [`masked`].
 
 use std::fmt::{Display, Write as _};
 
-/// Characters at the end of a personal value that are shown.
+/// Characters at the end of a personal value that stay visible.
 const SHOWN_CHARS: usize = 4;
 
-/// Members of a JSON object, in the order in which they were said.
+/// Members of a JSON object, in insertion order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(String);
 
 impl Facts {
-    /// Nothing so far.
+    /// Creates an empty object.
     pub fn new() -> Facts {
         Facts::default()
     }
 
-    /// A text.
+    /// Adds a text.
     pub fn text(self, name: &str, value: impl Display) -> Facts {
         let mut text = String::new();
         quote(&mut text, &value.to_string());
         self.raw(name, &text)
     }
 
-    /// A text, if there is one.
+    /// Adds a text if there is one.
     pub fn opt_text(self, name: &str, value: Option<impl Display>) -> Facts {
         match value {
             Some(value) => self.text(name, value),
@@ -31,17 +31,17 @@ impl Facts {
         }
     }
 
-    /// A number.
+    /// Adds a number.
     pub fn number(self, name: &str, value: i64) -> Facts {
         self.raw(name, &value.to_string())
     }
 
-    /// Yes or no.
+    /// Adds a boolean.
     pub fn flag(self, name: &str, value: bool) -> Facts {
         self.raw(name, if value { "true" } else { "false" })
     }
 
-    /// A value that is JSON already.
+    /// Adds a value that is already JSON.
     pub fn raw(mut self, name: &str, json: &str) -> Facts {
         if !self.0.is_empty() {
             self.0.push(',');
@@ -52,7 +52,7 @@ impl Facts {
         self
     }
 
-    /// The document; `None` where nothing was said.
+    /// The document; `None` if it has no members.
     pub fn document(self) -> Option<String> {
         if self.0.is_empty() { None } else { Some(format!("{{{}}}", self.0)) }
     }
@@ -65,7 +65,7 @@ fn quote(out: &mut String, text: &str) {
         match char {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // Writing into a String never fails.
+            // Writing to a `String` never fails.
             control if control < ' ' => write!(out, "\\u{:04x}", u32::from(control)).unwrap_or_default(),
             other => out.push(other),
         }
@@ -73,7 +73,7 @@ fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A personal value as far as it may be shown: its last four characters, or nothing of a short one.
+/// A personal value in its displayable form: the last four characters, or none of a short value.
 pub fn masked(value: &str) -> String {
     let count = value.chars().count();
     let shown = if count > 2 * SHOWN_CHARS { SHOWN_CHARS } else { 0 };

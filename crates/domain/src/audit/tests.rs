@@ -1,4 +1,4 @@
-//! The bytes of an entry, and the six ways of tampering with a chain.
+//! The bytes of an entry, and six ways to tamper with a chain.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn mark(entry: &Entry) -> Mark {
     Mark { seq: entry.seq, hash: entry.hash }
 }
 
-/// All hashes made anew, as somebody does who knows how they are made.
+/// Recomputes all hashes, as an attacker who knows the algorithm would.
 fn rehashed(entries: &[Entry]) -> (Vec<Entry>, Head) {
     let mut head = Head::default();
     let entries = entries.iter().map(|it| head.append(it.tenant, it.at, it.deed.clone(), it.note.clone()));
@@ -37,7 +37,7 @@ fn rehashed(entries: &[Entry]) -> (Vec<Entry>, Head) {
 }
 
 #[test]
-fn hashes_are_those_that_anybody_can_make() {
+fn hashes_can_be_recomputed_independently() {
     let mut head = Head::default();
     let note = Note::new("tenant.create", "tenant", "demobank").after(Facts::new().text("name", "Demo Bank"));
     let first = head.append(TENANT, AT, Deed::new(Via::Cli, "root"), note);
@@ -66,7 +66,7 @@ fn no_two_entries_have_the_same_bytes() {
 }
 
 #[test]
-fn a_chain_that_nobody_touched_is_whole() {
+fn an_untouched_chain_is_intact() {
     let (entries, head) = chain();
     assert_eq!(walk(&entries, head, &[]), Ok(0));
     assert_eq!(walk(&entries, head, &[mark(&entries[6]), mark(&entries[2]), mark(&entries[2])]), Ok(7));
@@ -81,7 +81,7 @@ fn an_edited_entry_is_found() {
 }
 
 #[test]
-fn a_deleted_entry_is_found_even_where_the_others_close_up() {
+fn a_deleted_entry_is_found_even_if_the_others_are_renumbered() {
     let (mut entries, head) = chain();
     entries.remove(3);
     assert_eq!(walk(&entries, head, &[]), Err(ChainFault::Missing { from: 4, to: 4 }));
@@ -101,7 +101,7 @@ fn an_inserted_entry_is_found() {
 }
 
 #[test]
-fn entries_that_changed_places_are_found() {
+fn reordered_entries_are_found() {
     let (mut entries, head) = chain();
     entries.swap(3, 4);
     (entries[3].seq, entries[4].seq) = (4, 5);
@@ -109,24 +109,24 @@ fn entries_that_changed_places_are_found() {
 }
 
 #[test]
-fn a_tail_that_was_cut_off_is_found_by_the_head_and_by_a_checkpoint() {
+fn a_truncated_tail_is_found_by_the_head_and_by_a_checkpoint() {
     let (mut entries, head) = chain();
     let signed = mark(&entries[6]);
     entries.truncate(5);
     assert_eq!(walk(&entries, head, &[]), Err(ChainFault::Missing { from: 6, to: 8 }));
     let put_back = Head { seq: 5, hash: entries[4].hash };
-    assert_eq!(walk(&entries, put_back, &[]), Ok(0), "the head alone would not tell");
+    assert_eq!(walk(&entries, put_back, &[]), Ok(0), "the head alone does not reveal it");
     assert_eq!(walk(&entries, put_back, &[signed]), Err(ChainFault::Missing { from: 6, to: 7 }));
     assert_eq!(walk(&[], Head::default(), &[signed]), Err(ChainFault::Missing { from: 1, to: 7 }));
 }
 
 #[test]
-fn a_chain_that_was_written_anew_is_found_by_a_checkpoint() {
+fn a_rewritten_chain_is_found_by_a_checkpoint() {
     let (mut entries, _) = chain();
     let signed = [mark(&entries[1]), mark(&entries[6])];
-    entries[3].deed.who = "somebody else".to_owned();
+    entries[3].deed.who = "another user".to_owned();
     let (entries, head) = rehashed(&entries);
-    assert_eq!(walk(&entries, head, &[]), Ok(0), "the hashes alone would not tell");
+    assert_eq!(walk(&entries, head, &[]), Ok(0), "the hashes alone do not reveal it");
     assert_eq!(walk(&entries, head, &signed), Err(ChainFault::Rewritten { from: 3, to: 7 }));
 }
 
@@ -150,7 +150,7 @@ fn a_chain_is_followed_in_parts() {
 }
 
 #[test]
-fn a_head_that_fits_nothing_is_found() {
+fn a_mismatched_head_is_found() {
     let (entries, head) = chain();
     let short = Head { seq: 6, hash: entries[5].hash };
     assert_eq!(walk(&entries, short, &[]), Err(ChainFault::BeyondHead { entry: 7, head: 6 }));
@@ -158,14 +158,14 @@ fn a_head_that_fits_nothing_is_found() {
 }
 
 #[test]
-fn documents_are_json_and_hold_no_zero_character() {
+fn documents_are_json_without_zero_characters() {
     let facts =
         Facts::new().text("why", "a \"quote\"\\\n").number("count", -3).flag("on", true).opt_text("x", None::<&str>);
     assert_eq!(facts.document().as_deref(), Some(r#"{"why":"a \"quote\"\\\u000a","count":-3,"on":true}"#));
     assert_eq!(Facts::new().document(), None);
     let entry = Head::default().append(TENANT, AT, Deed::new(Via::Cli, "a\0b"), Note::new("x", "y", "z\0"));
     assert_eq!((entry.deed.who.as_str(), entry.note.subject.as_str()), ("a\u{fffd}b", "z\u{fffd}"));
-    assert_eq!(entry.hash, entry.hash_after(&[0; 32]), "what is hashed is what is kept");
+    assert_eq!(entry.hash, entry.hash_after(&[0; 32]), "the stored text is hashed");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn bytes_are_read_as_they_are_written() {
 }
 
 #[test]
-fn what_is_personal_shows_its_end_at_most() {
+fn personal_values_show_at_most_their_end() {
     for (value, shown) in [("PK36SCBL0000001123456702", "…6702"), ("12345678", "…"), ("", "…")] {
         assert_eq!(masked(value), shown);
     }

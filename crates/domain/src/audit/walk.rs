@@ -1,100 +1,100 @@
-//! Walks along a chain and finds the first place where it is not what was written.
+//! Verifies a chain entry by entry and reports the first discrepancy.
 
 use super::{Entry, Hash, Head};
 
-/// A place in a chain and the hash that stood there when it was signed.
+/// A signed checkpoint: a sequence number and the hash of that entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
-    /// Number of the entry.
+    /// Sequence number of the entry.
     pub seq: i64,
-    /// Its hash.
+    /// Hash of the entry.
     pub hash: Hash,
 }
 
-/// What is wrong with a chain, at the first place that is.
+/// First discrepancy of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChainFault {
-    /// Entries are not there.
+    /// Entries are missing.
     #[error("entries {from} to {to} are missing")]
     Missing {
-        /// The first that is missing.
+        /// First missing entry.
         from: i64,
-        /// The last that is known to be missing.
+        /// Last entry known to be missing.
         to: i64,
     },
-    /// An entry is not the one that was noted here: it was edited, put in, or belongs elsewhere.
-    #[error("entry {0} is not what was noted")]
+    /// An entry is not the recorded one: it was edited, inserted or moved.
+    #[error("entry {0} differs from the recorded one")]
     Changed(i64),
-    /// There are entries behind what the chain's head says is its end.
-    #[error("entry {entry} stands behind the end of the chain, which its head says is {head}")]
+    /// Entries follow the end that the chain's head records.
+    #[error("entry {entry} follows the end of the chain, which is {head} according to its head")]
     BeyondHead {
         /// The entry.
         entry: i64,
-        /// Where the head says that the chain ends.
+        /// End of the chain according to its head.
         head: i64,
     },
     /// The chain's head has another hash than its newest entry.
-    #[error("the head does not fit entry {0}, the newest")]
+    #[error("the head does not match entry {0}, the newest one")]
     Head(i64),
-    /// Entries fit each other but not what was signed.
-    #[error("entries {from} to {to} are not those that the checkpoint at {to} was signed for")]
+    /// The entries form a chain, but not the signed one.
+    #[error("entries {from} to {to} do not match the signed checkpoint at {to}")]
     Rewritten {
-        /// The first that may be another one.
+        /// First entry that may differ.
         from: i64,
-        /// Where the checkpoint is.
+        /// Sequence number of the checkpoint.
         to: i64,
     },
-    /// A checkpoint was not signed by a key that is trusted, or was changed.
-    #[error("the signature of the checkpoint at {0} is not good")]
+    /// A checkpoint was changed, or signed with an untrusted key.
+    #[error("the signature of the checkpoint at {0} is invalid")]
     Signature(i64),
-    /// There is no chain where there must be one.
-    #[error("the chain is gone")]
+    /// A required chain does not exist.
+    #[error("the chain does not exist")]
     Gone,
 }
 
-/// How far a chain is followed.
+/// Progress of a verification.
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     head: Head,
-    /// Signed places that are not reached yet, the first one last.
+    /// Checkpoints still ahead, the nearest last.
     ahead: Vec<Mark>,
-    /// The newest signed place that fits.
+    /// Newest checkpoint that matches.
     proven: i64,
 }
 
 impl Walk {
-    /// From the beginning of a chain that has to pass these signed places.
+    /// Starts at the beginning of a chain that has to match these checkpoints.
     pub fn new(mut marks: Vec<Mark>) -> Walk {
         marks.sort_unstable_by(|a, b| b.cmp(a));
         Walk { head: Head::default(), ahead: marks, proven: 0 }
     }
 
-    /// From behind a place up to which the chain was found to be right, on to these signed places.
+    /// Resumes after an entry that was verified before, with the checkpoints that follow.
     pub fn resumed(behind: Mark, marks: Vec<Mark>) -> Walk {
         let (ahead, passed): (Vec<_>, Vec<_>) = marks.into_iter().partition(|mark| mark.seq > behind.seq);
         let proven = passed.into_iter().map(|mark| mark.seq).max().unwrap_or(0);
         Walk { head: Head { seq: behind.seq, hash: behind.hash }, proven, ..Walk::new(ahead) }
     }
 
-    /// From behind a place whose hash is known.
+    /// Starts after an entry with a known hash.
     pub const fn behind(mark: Mark) -> Walk {
         Walk { head: Head { seq: mark.seq, hash: mark.hash }, ahead: Vec::new(), proven: mark.seq }
     }
 
-    /// The entry that was passed last.
+    /// The last verified entry.
     pub const fn head(&self) -> Head {
         self.head
     }
 
-    /// The newest signed place that fits; 0 = none.
+    /// Sequence number of the newest matching checkpoint; 0 means none.
     pub const fn proven(&self) -> i64 {
         self.proven
     }
 
-    /// Passes the next entry, as the chain has it in the order of its numbers.
+    /// Verifies the next entry. Entries come in the order of their sequence numbers.
     ///
     /// # Errors
-    /// What is wrong with it, or that others are missing before it.
+    /// The discrepancy of the entry, or entries missing before it.
     pub fn pass(&mut self, entry: &Entry) -> Result<(), ChainFault> {
         let next = self.head.seq + 1;
         if entry.seq > next {
@@ -105,7 +105,7 @@ impl Walk {
         }
         self.head = Head { seq: entry.seq, hash: entry.hash };
         let mut proven = self.proven;
-        // Several checkpoints may have been signed for one place. One for a place before the first is no place.
+        // One entry may have several checkpoints. A checkpoint before the first entry is ignored.
         while let Some(mark) = self.ahead.pop_if(|mark| mark.seq <= entry.seq) {
             if mark != (Mark { seq: entry.seq, hash: entry.hash }) {
                 return Err(ChainFault::Rewritten { from: self.proven + 1, to: entry.seq });
@@ -116,10 +116,10 @@ impl Walk {
         Ok(())
     }
 
-    /// The chain has no further entries, and its head says this.
+    /// Ends the verification at the chain's last entry and compares it with the head.
     ///
     /// # Errors
-    /// The head, or a signed place, says that there were more; or the head says that there are fewer, or others.
+    /// The head or a checkpoint records more entries, fewer, or different ones.
     pub fn end(&self, said: Head) -> Result<(), ChainFault> {
         let newest = self.ahead.first().map_or(0, |mark| mark.seq).max(said.seq);
         if newest > self.head.seq {

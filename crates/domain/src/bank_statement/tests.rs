@@ -1,4 +1,4 @@
-//! What agrees and what does not, case by case and drawn at random.
+//! Reconciliation results, case by case and with random bookings.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn kind(state: AttemptState, bookings: &[Booking], waited: bool) -> Option<Break
 }
 
 #[test]
-fn bookings_are_judged_by_what_they_come_to() {
+fn bookings_are_judged_by_their_net_effect() {
     use AttemptState::{Accepted, Cancelled, Failed, Refused, Returned, Settled};
     for (state, bookings, expected) in [
         (Settled, vec![out(100)], None),
@@ -33,7 +33,7 @@ fn bookings_are_judged_by_what_they_come_to() {
         (Settled, vec![out(100), out(7)], Some(BreakKind::Twice)),
         (Settled, vec![out(100), back(100)], Some(BreakKind::Returned)),
         (Settled, vec![back(100)], Some(BreakKind::Returned)),
-        // Corrections: a booking that is taken back and made again.
+        // Corrections: a booking that is reversed and made again.
         (Settled, vec![out(101), back(101), out(100)], None),
         (Settled, vec![out(100), out(100), back(100)], None),
         (Settled, vec![out(101), back(101)], Some(BreakKind::Missing)),
@@ -57,7 +57,7 @@ fn bookings_are_judged_by_what_they_come_to() {
 }
 
 #[test]
-fn what_reports_may_still_mend_waits() {
+fn discrepancies_that_reports_may_resolve_wait() {
     use AttemptState::{Accepted, Failed, Indeterminate, Returned, Sending, Settled};
     for (state, bookings) in [
         (Sending, vec![out(100)]),
@@ -68,14 +68,14 @@ fn what_reports_may_still_mend_waits() {
     ] {
         assert_eq!(judge(state, (pkr(100), 0), &bookings, false), Verdict::Waits, "{state:?}");
     }
-    // Nothing that is on its way mends these.
+    // No pending report can resolve these.
     assert_eq!(kind(Failed, &[out(100)], false), Some(BreakKind::NotPaidHere));
     assert_eq!(kind(Settled, &[out(101)], false), Some(BreakKind::Amount));
     assert_eq!(kind(Accepted, &[out(100), out(100)], false), Some(BreakKind::Twice));
 }
 
 #[test]
-fn names_of_kinds_are_read_again() {
+fn kind_names_round_trip() {
     for kind in BreakKind::ALL {
         assert_eq!(BreakKind::parse(kind.name()), Some(kind));
     }
@@ -99,7 +99,7 @@ fn sheet() -> StatementSheet {
 }
 
 #[test]
-fn balances_have_to_add_up_and_follow_each_other() {
+fn balances_add_up_and_are_continuous() {
     let found = |sheet: &StatementSheet, before| {
         sheet.judge(before, Span::hours(1), Timestamp(0)).map(|all| all.into_iter().map(|it| it.0).collect::<Vec<_>>())
     };
@@ -112,23 +112,23 @@ fn balances_have_to_add_up_and_follow_each_other() {
     let huge = StatementSheet { opening: Some(i64::MIN), closing: Some(0), turnover: -1, ..sheet.clone() };
     assert_eq!(found(&huge, None), Some(vec![BreakKind::Balance]), "and no overflow");
     let silent = StatementSheet { opening: None, ..sheet };
-    assert_eq!(found(&silent, Some(5)), Some(vec![BreakKind::Gap]), "what is missing cannot be seen");
+    assert_eq!(found(&silent, Some(5)), Some(vec![BreakKind::Gap]), "a gap cannot be detected");
 }
 
 #[test]
 fn pages_are_waited_for() {
     let part = StatementSheet { pages: 2, last_page: None, ..sheet() };
     assert_eq!(part.judge(None, Span::hours(1), Timestamp(0)), None);
-    let found = part.judge(None, Span::hours(1), Timestamp(0) + Span::hours(1)).expect("it has waited");
+    let found = part.judge(None, Span::hours(1), Timestamp(0) + Span::hours(1)).expect("the grace period is over");
     assert!(matches!(&found[..], [(BreakKind::Gap, _)]), "{found:?}");
     let hole = StatementSheet { pages: 2, last_page: Some(3), ..sheet() };
     assert!(!hole.is_whole());
 }
 
 proptest! {
-    /// Bookings that are all taken back again say of no attempt that it was paid, in whatever order they come.
+    /// Bookings that are all reversed never count as a payment, in whatever order they come.
     #[test]
-    fn what_is_taken_back_is_not_paid(
+    fn reversed_bookings_are_not_paid(
         amounts in proptest::collection::vec(1_i64..200, 1..8),
         seed in any::<u64>(),
     ) {
@@ -139,19 +139,19 @@ proptest! {
             bookings.swap(at, usize::try_from(seed.rotate_left(u32::try_from(at).unwrap_or(0)) % 1_000).unwrap_or(0) % len);
         }
         prop_assert_eq!(judge(AttemptState::Failed, (pkr(100), 0), &bookings, true), Verdict::Agrees);
-        // One booking more is paid, whatever was corrected before.
+        // One more booking counts as paid, whatever was corrected before.
         bookings.push(out(100));
         prop_assert_eq!(judge(AttemptState::Settled, (pkr(100), 0), &bookings, true), Verdict::Agrees);
     }
 }
 
 #[test]
-fn charges_in_our_books_explain_a_booking_and_others_are_told() {
+fn known_charges_explain_a_booking_and_others_are_reported() {
     let booked = |minor, charges| Booking { charges, ..out(minor) };
     let judged = |known, bookings: &[Booking]| judge(AttemptState::Settled, (pkr(100), known), bookings, true);
     assert_eq!(judged(5, &[booked(105, 5)]), Verdict::Agrees);
-    assert_eq!(judged(5, &[booked(105, 0)]), Verdict::Agrees, "the statement need not say them again");
-    assert_eq!(judged(5, &[booked(100, 5)]), Verdict::Agrees, "booked apart from the pay-out");
+    assert_eq!(judged(5, &[booked(105, 0)]), Verdict::Agrees, "the statement need not repeat them");
+    assert_eq!(judged(5, &[booked(100, 5)]), Verdict::Agrees, "booked apart from the payout");
     for (known, booking) in [(0, booked(105, 5)), (0, booked(105, 0)), (5, booked(106, 5)), (5, booked(95, 5))] {
         assert!(matches!(judged(known, &[booking]), Verdict::Differs(BreakKind::Amount, _)), "{known} {booking:?}");
     }

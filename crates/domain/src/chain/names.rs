@@ -1,4 +1,4 @@
-//! What a chain names things by: addresses, hashes and words, read from hexadecimal digits and written as such.
+//! Identifiers on a chain: addresses, hashes and words, parsed from and written as hexadecimal.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! hex_bytes {
         pub struct $name(pub [u8; $len]);
 
         impl $name {
-            /// Reads `0x` and hexadecimal digits of either case; an EIP-55 checksum is not looked at.
+            /// Parses `0x` and hexadecimal digits of either case; ignores an EIP-55 checksum.
             pub fn parse(text: &str) -> Option<$name> {
                 let digits = text.strip_prefix("0x")?.as_bytes();
                 if digits.len() != 2 * $len {
@@ -55,18 +55,18 @@ const fn hex_digit(byte: u8) -> Option<u8> {
 }
 
 hex_bytes! {
-    /// An account or a contract. Displayed with its EIP-55 checksum.
+    /// An account or a contract, displayed with its EIP-55 checksum.
     Address[20]
     /// The hash of a block.
     BlockHash[32]
     /// The hash of a transaction.
     TxHash[32]
-    /// 32 bytes that a contract knows something by: the reference of a vault, the id of an intent.
+    /// 32-byte identifier of a contract: a vault's reference or an intent's id.
     Word[32]
 }
 
 impl Address {
-    /// Reads an address that money is to be sent to: a checksum (EIP-55) that it carries has to be right.
+    /// Parses the address of a money recipient: an EIP-55 checksum, if present, has to be correct.
     pub fn parse_checked(text: &str) -> Option<Address> {
         let address = Address::parse(text)?;
         let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);

@@ -1,44 +1,45 @@
-//! What a chain says: its blocks, how deep something lies under them, the logs that concern us, receipts.
+//! Data read from a chain: blocks and their depth, the relevant logs, receipts.
 
 use super::{Address, BlockHash, TxHash, Word};
 use crate::time::Timestamp;
-/// A block, as far as its place in the chain goes.
+/// A block header, reduced to its position in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its height.
+    /// Height of the block.
     pub number: u64,
-    /// Its hash.
+    /// Hash of the block.
     pub hash: BlockHash,
-    /// The hash of the block before it.
+    /// Hash of the parent block.
     pub parent: BlockHash,
-    /// The time that it claims, in whole seconds.
+    /// Block timestamp, in whole seconds.
     pub at: Timestamp,
 }
 
-/// Which block is asked for.
+/// Block to query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockAt {
-    /// The one of this height.
+    /// The block at this height.
     Number(u64),
-    /// The newest one.
+    /// The newest block.
     Latest,
 }
 
-/// How far the chain is.
+/// Current heads of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heads {
     /// The newest block.
     pub latest: Block,
-    /// Height of the newest block that is unlikely to be reorganised away (`safe`); `None` = the node does not say.
+    /// Height of the `safe` block, unlikely to be reorganised; `None` if the node does not report
+    /// it.
     pub safe: Option<u64>,
-    /// Height of the newest final block (`finalized`); `None` = the node does not say.
+    /// Height of the `finalized` block; `None` if the node does not report it.
     pub finalized: Option<u64>,
 }
 
-/// How deep in the chain something must be before it counts.
+/// Depth from which an event counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// This many blocks, its own included: 1 = the newest block is enough.
+    /// Number of blocks including its own: 1 means that the newest block is enough.
     Blocks(u64),
     /// The node's `safe` block.
     Safe,
@@ -47,7 +48,8 @@ pub enum Depth {
 }
 
 impl Heads {
-    /// Height of the newest block that is at this depth; `None` = no block is, or the node does not say.
+    /// Height of the newest block at this depth; `None` if there is none or the node does not
+    /// report it.
     pub const fn newest_at(&self, depth: Depth) -> Option<u64> {
         match depth {
             Depth::Blocks(blocks) => (self.latest.number + 1).checked_sub(blocks),
@@ -57,122 +59,126 @@ impl Heads {
     }
 }
 
-/// One log entry that concerns us.
+/// One relevant log entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainLog {
-    /// Height of its block.
+    /// Height of the log's block.
     pub block_number: u64,
-    /// Its block.
+    /// Hash of the log's block.
     pub block: BlockHash,
-    /// Its transaction.
+    /// Transaction that emitted the log.
     pub tx: TxHash,
-    /// Its place among the logs of the block.
+    /// Index of the log in its block.
     pub log_index: u32,
-    /// How many `Transfer`s, of whatever contract, its transaction logged before it: names a transfer within its
-    /// transaction, and stays the same when a reorganisation moves the transaction or another coin is supported.
+    /// Number of `Transfer` logs, of any contract, before it in its transaction. Identifies a
+    /// transfer within its transaction, and survives a reorganisation and the support of further
+    /// tokens.
     pub ordinal: u32,
-    /// The contract that wrote it.
+    /// Contract that emitted the log.
     pub contract: Address,
-    /// What it says.
+    /// Decoded event.
     pub event: LogEvent,
 }
 
-/// What a log entry says. Values beyond 64 bits are cut to [`u64::MAX`]: no supported coin has that many units.
+/// Decoded log event. Values beyond 64 bits saturate at [`u64::MAX`]: no supported token has that
+/// many units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogEvent {
-    /// ERC-20 `Transfer` of a supported coin.
+    /// ERC-20 `Transfer` of a supported token.
     Transfer {
         /// Payer.
         from: Address,
         /// Payee.
         to: Address,
-        /// Minor units.
+        /// Value in minor units.
         value: u64,
     },
-    /// What calls itself an ERC-20 `Transfer` in a contract that is none of our coins: anybody can write one. Never money.
+    /// A log in the form of an ERC-20 `Transfer` from an unsupported contract. Anyone can emit one:
+    /// it is never money.
     UnsupportedTransfer {
         /// Payer.
         from: Address,
         /// Payee.
         to: Address,
-        /// Units of whatever it is.
+        /// Value in the contract's own units.
         value: u64,
     },
     /// USDC `Blacklisted`, USDT `AddedBlackList`.
     Blacklisted(Address),
     /// USDC `UnBlacklisted`, USDT `RemovedBlackList`.
     UnBlacklisted(Address),
-    /// USDT `DestroyedBlackFunds`: the balance of a blacklisted account is gone.
+    /// USDT `DestroyedBlackFunds`: the balance of a blacklisted account was destroyed.
     FundsDestroyed {
-        /// Whose.
+        /// Blacklisted account.
         account: Address,
-        /// Minor units.
+        /// Amount in minor units.
         value: u64,
     },
-    /// The token moves nothing now (`Pause`).
+    /// The token's transfers are paused (`Pause`).
     Paused,
-    /// It moves again (`Unpause`).
+    /// The token's transfers resume (`Unpause`).
     Unpaused,
-    /// The token's code was replaced (`Upgraded`) or handed on (`Deprecate`): a person has to look.
+    /// The token's code was replaced (`Upgraded`) or delegated (`Deprecate`): needs review.
     CodeChanged,
-    /// Our controller: an intent was carried out (`Released`, `Debited`, `DebitReturned`, `RefundProposed`, `Refunded`).
+    /// Controller: an intent was executed (`Released`, `Debited`, `DebitReturned`,
+    /// `RefundProposed`, `Refunded`).
     IntentDone(Word),
-    /// Our controller: an intent of a batch failed, the rest went on (`IntentFailed`).
+    /// Controller: one intent of a batch failed, the others continued (`IntentFailed`).
     IntentFailed(Word),
-    /// Our controller: a refund that was proposed under this word was called off (`RefundCancelled`).
+    /// Controller: the refund proposed under this id was cancelled (`RefundCancelled`).
     RefundCancelled(Word),
-    /// Our controller: coins went to its treasury (`Swept`), whose address is the contract's own matter.
+    /// Controller: tokens were swept to its treasury (`Swept`), whose address the contract holds.
     Swept {
-        /// The token contract.
+        /// Token contract.
         token: Address,
-        /// Minor units.
+        /// Value in minor units.
         value: u64,
     },
-    /// Our controller: an account was frozen or unfrozen (`FrozenSet`).
+    /// Controller: an account was frozen or unfrozen (`FrozenSet`).
     FrozenSet {
-        /// Whose.
+        /// The account.
         account: Address,
-        /// Whether it is frozen now.
+        /// Whether the account is frozen.
         frozen: bool,
     },
-    /// Our controller: a vault was put on legal hold, or taken off it (`LegalHoldSet`).
+    /// Controller: a vault's legal hold was set or lifted (`LegalHoldSet`).
     LegalHoldSet {
-        /// Which.
+        /// The vault.
         vault: Address,
-        /// Whether it is on hold now.
+        /// Whether the vault is on hold.
         held: bool,
     },
 }
 
-/// What became of a mined transaction.
+/// Receipt of a mined transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The transaction.
     pub tx: TxHash,
-    /// Height of its block.
+    /// Height of the transaction's block.
     pub block_number: u64,
-    /// Its block.
+    /// Hash of the transaction's block.
     pub block: BlockHash,
-    /// Whether it took effect; `false` = it was reverted as a whole.
+    /// Whether it took effect; `false` means that it reverted as a whole.
     pub succeeded: bool,
-    /// Gas that it used.
+    /// Gas used.
     pub gas_used: u64,
-    /// Those of its logs that concern us.
+    /// The relevant logs.
     pub logs: Vec<ChainLog>,
-    /// Why intents of a batch failed, in the controller's words, by the words that it knows them by.
+    /// Failed intents of a batch, each with the controller's reason.
     pub refusals: Vec<(Word, String)>,
 }
 
-/// One transfer of a token as it was taken in, to be held against what each node says of its transaction.
+/// One recorded token transfer, to verify against each node's receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferAt {
-    /// Height of its block.
+    /// Height of the transfer's block.
     pub block_number: u64,
-    /// Its block.
+    /// Hash of the transfer's block.
     pub block: BlockHash,
-    /// Its transaction.
+    /// Transaction of the transfer.
     pub tx: TxHash,
-    /// Its place among the transfers of the transaction, as in [`ChainLog::ordinal`].
+    /// Position among the transaction's transfers, as in [`ChainLog::ordinal`].
     pub ordinal: u32,
     /// The token contract.
     pub token: Address,
@@ -180,12 +186,12 @@ pub struct TransferAt {
     pub from: Address,
     /// Payee.
     pub to: Address,
-    /// Minor units.
+    /// Value in minor units.
     pub value: u64,
 }
 
 impl TransferAt {
-    /// Whether a receipt has exactly this transfer in this block.
+    /// Whether a receipt contains exactly this transfer in this block.
     pub fn is_in(&self, receipt: &Receipt) -> bool {
         let event = LogEvent::Transfer { from: self.from, to: self.to, value: self.value };
         let is_it = |log: &ChainLog| {
@@ -197,22 +203,74 @@ impl TransferAt {
     }
 }
 
-/// What as many nodes as are needed say about something that one of them said.
+/// Agreement of the required number of nodes about one node's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighting {
-    /// It is so.
+    /// The nodes confirm it.
     Confirmed,
-    /// All of them have the block, and it is not in there.
+    /// All nodes have the block, and none has the transfer.
     Absent,
-    /// Too few of them answer, or are that far.
+    /// Too few nodes answer, or have reached the block.
     Open,
 }
 
-/// How far a node is, or why it cannot serve.
+/// An account's next nonce according to each node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NonceReports {
+    /// The answers, at least one.
+    pub answered: Vec<u64>,
+    /// Configured nodes that did not answer.
+    pub silent: usize,
+}
+
+impl NonceReports {
+    /// The lowest answer.
+    pub fn lowest(&self) -> u64 {
+        self.answered.iter().min().copied().unwrap_or(0)
+    }
+
+    /// The highest answer.
+    pub fn highest(&self) -> u64 {
+        self.answered.iter().max().copied().unwrap_or(0)
+    }
+
+    /// Whether two nodes answered, and all that did agree.
+    pub fn is_agreed(&self) -> bool {
+        self.answered.len() > 1 && self.lowest() == self.highest()
+    }
+
+    /// Whether a single node answered and those that could contradict it did not.
+    pub fn is_lone(&self) -> bool {
+        self.answered.len() == 1 && self.silent > 0
+    }
+}
+
+/// A node's height, or the reason why it cannot serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
-    /// What it is called in messages: never its address, which often contains a key.
+    /// Display name: never the URL, which often contains a key.
     pub name: String,
-    /// Height of its newest block, or what is wrong with it.
+    /// Height of the newest block, or the failure.
     pub head: Result<u64, String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_nodes_that_could_be_contradicted_agree() {
+        let reports = |answered: &[u64], silent| NonceReports { answered: answered.to_vec(), silent };
+        for (reports, is_agreed, is_lone) in [
+            (reports(&[7], 0), false, false),
+            (reports(&[7], 1), false, true),
+            (reports(&[7, 7], 0), true, false),
+            (reports(&[7, 7], 1), true, false),
+            (reports(&[7, 6], 0), false, false),
+        ] {
+            assert_eq!((reports.is_agreed(), reports.is_lone()), (is_agreed, is_lone), "{reports:?}");
+        }
+        let differ = reports(&[7, 6], 0);
+        assert_eq!((differ.lowest(), differ.highest()), (6, 7));
+    }
 }

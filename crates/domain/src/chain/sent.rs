@@ -1,12 +1,12 @@
-//! What is said to a chain: calls of the controller's contract, the transactions that carry them, and what a node makes
-//! of them.
+//! Data sent to a chain: calls of the controller contract, the transactions that carry them, and
+//! the node's answers.
 
 use std::fmt;
 
 use super::{Address, TxHash, Word, vault};
 use crate::currency::StableCoin;
 use crate::ids::{IntentId, TenantId};
-/// What a transaction pays for gas, in wei (EIP-1559).
+/// Gas fees of a transaction, in wei (EIP-1559).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fees {
     /// `maxFeePerGas`
@@ -16,99 +16,101 @@ pub struct Fees {
 }
 
 impl Fees {
-    /// Wei per gas that is paid while the base fee does not rise: a suggestion has room for it to double.
+    /// Wei per gas paid at the current base fee: a suggested maximum leaves headroom for it to
+    /// double.
     pub const fn now(&self) -> u128 {
         self.max_fee.saturating_add(self.max_priority_fee).div_ceil(2)
     }
 }
 
-/// What moves out of a vault: to its fixed recipient, or along a refund.
+/// A movement out of a vault: to its fixed recipient, or as a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Movement {
-    /// The id under which the controller carries it out once.
+    /// Id under which the controller executes it at most once.
     pub intent: Word,
-    /// The reference of the vault, see [`vault::reference`].
+    /// Reference of the vault, see [`vault::reference`].
     pub reference: Word,
-    /// The recipient that the vault's address commits to.
+    /// Recipient that the vault's address commits to.
     pub recipient: Address,
-    /// The token contract.
+    /// Token contract.
     pub token: Address,
-    /// Minor units.
+    /// Amount in minor units.
     pub amount: u64,
 }
 
-/// What a transaction of ours does.
+/// Contract call of one of our transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Controller `releaseBatch`: out of escrows to the wallets that they commit to, each on its own. OPERATOR.
+    /// Controller `releaseBatch`: from escrows to the wallets that they commit to, each movement on
+    /// its own. OPERATOR.
     Release(Vec<Movement>),
-    /// Controller `debitBatch`: out of wallets to the controller, each on its own. OPERATOR.
+    /// Controller `debitBatch`: from wallets to the controller, each movement on its own. OPERATOR.
     Debit(Vec<Movement>),
-    /// Controller `returnDebit`: what a debit took goes back to where it came from. OPERATOR.
+    /// Controller `returnDebit`: returns the amount of a debit to its source. OPERATOR.
     ReturnDebit {
-        /// The intent of the debit.
+        /// Intent of the debit.
         debit: Word,
-        /// The id of the return.
+        /// Intent of the return.
         intent: Word,
     },
-    /// Controller `sweep`: what it holds of a coin goes to its treasury. OPERATOR.
+    /// Controller `sweep`: moves its tokens to its treasury. OPERATOR.
     Sweep {
-        /// The token contract.
+        /// Token contract.
         token: Address,
-        /// Minor units.
+        /// Amount in minor units.
         amount: u64,
     },
     /// Controller `proposeRefund`. COMPLIANCE.
     ProposeRefund {
-        /// What moves; `recipient` is the escrow's own.
+        /// The movement; `recipient` is the escrow's own.
         movement: Movement,
-        /// Where to.
+        /// Refund address.
         to: Address,
     },
     /// Controller `cancelRefund`. COMPLIANCE.
     CancelRefund {
-        /// The intent that was proposed.
+        /// Intent of the proposal.
         intent: Word,
     },
     /// Controller `executeRefund`. APPROVER.
     ExecuteRefund {
-        /// The intent that was proposed.
+        /// Intent of the proposal.
         intent: Word,
     },
     /// Controller `setFrozen`. COMPLIANCE.
     SetFrozen {
-        /// Whose.
+        /// Account to freeze or unfreeze.
         account: Address,
-        /// Whether it is to be frozen.
+        /// New frozen state.
         frozen: bool,
-        /// The case.
+        /// Case reference.
         case: Word,
     },
-    /// Controller `setLegalHold`: nothing leaves the vault, not even as a refund. COMPLIANCE.
+    /// Controller `setLegalHold`: nothing leaves the vault, not even a refund. COMPLIANCE.
     SetLegalHold {
-        /// Which.
+        /// Vault to hold.
         vault: Address,
-        /// Whether it is to be on hold.
+        /// New hold state.
         held: bool,
-        /// The case.
+        /// Case reference.
         case: Word,
     },
-    /// The token's own blacklist. Its BLACKLISTER (USDC) or owner (USDT).
+    /// The token's own blacklist. Signed by its BLACKLISTER (USDC) or owner (USDT).
     Blacklist {
-        /// The token contract.
+        /// Token contract.
         token: Address,
-        /// Whose function it is: the two coins name it differently.
+        /// Stablecoin, whose issuers name the function differently.
         coin: StableCoin,
-        /// Whose.
+        /// Account to blacklist.
         account: Address,
     },
-    /// Through the deterministic CREATE2 deployer: the tenant's controller.
+    /// Deploys the tenant's controller through the deterministic CREATE2 deployer.
     DeployController,
-    /// Nothing, from the signer to itself: fills a nonce that is no longer wanted.
+    /// Empty transaction from the signer to itself: fills a nonce that is no longer needed.
     Cancel,
 }
 
-/// Which of a tenant's keys signs.
+/// Role of a tenant's signing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyRole {
     /// Releases, debits and sweeps.
@@ -117,15 +119,15 @@ pub enum KeyRole {
     Compliance,
     /// Executes refunds.
     Approver,
-    /// The tokens' blacklist, where we hold that role.
+    /// Changes the tokens' blacklist, where we hold that role.
     Blacklister,
 }
 
 impl KeyRole {
-    /// Every role.
+    /// All roles.
     pub const ALL: [KeyRole; 4] = [KeyRole::Operator, KeyRole::Compliance, KeyRole::Approver, KeyRole::Blacklister];
 
-    /// The name in store and configuration.
+    /// Name in store and configuration.
     pub const fn name(self) -> &'static str {
         match self {
             KeyRole::Operator => "operator",
@@ -135,79 +137,79 @@ impl KeyRole {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<KeyRole> {
         KeyRole::ALL.into_iter().find(|role| role.name() == name)
     }
 }
 
-/// A transaction that is to be signed.
+/// A transaction to sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsigned {
-    /// Whose controller and keys.
+    /// Tenant of the controller and keys.
     pub tenant: TenantId,
     /// The tenant's controller.
     pub controller: Address,
-    /// Who signs and pays for gas.
+    /// Account that signs and pays for gas.
     pub signer: Address,
-    /// Its place among the signer's transactions.
+    /// Nonce of the signer.
     pub nonce: u64,
-    /// What it does.
+    /// Contract call.
     pub call: Call,
-    /// Most gas that it may use; cut to what a chain takes in one transaction.
+    /// Gas limit, capped at what the chain accepts per transaction.
     pub gas_limit: u64,
-    /// What it pays for gas.
+    /// Gas fees.
     pub fees: Fees,
 }
 
-/// A signed transaction: exactly the bytes that are broadcast, once or again.
+/// A signed transaction: exactly the bytes that are broadcast, also on rebroadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// Its hash.
+    /// Transaction hash.
     pub hash: TxHash,
     /// EIP-2718 bytes.
     pub raw: Vec<u8>,
 }
 
-/// What came of broadcasting.
+/// Result of a broadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broadcast {
-    /// The node took it.
+    /// The node accepted it.
     Accepted,
-    /// The node had it already.
+    /// The node already had it.
     AlreadyKnown,
-    /// Its nonce is used up: this transaction or another of the same nonce was mined.
+    /// The nonce is used: this or another transaction with the same nonce was mined.
     NonceTooLow,
-    /// It pays too little: to replace a transaction of the same nonce, or to be taken at all.
+    /// The fees are too low to be accepted or to replace a transaction with the same nonce.
     Underpriced,
     /// The signer cannot pay for gas.
     InsufficientFunds,
-    /// The node refused it for another reason, in its own words.
+    /// The node refused it for another reason; contains the node's message.
     Refused(String),
-    /// It may or may not have arrived.
+    /// Outcome unknown: it may or may not have arrived.
     Indeterminate(String),
 }
 
-/// What a simulation on the newest block says.
+/// Result of a simulation on the newest block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Simulated {
-    /// It would work, with this much gas; for batches, whether each movement would.
+    /// The call would succeed; for a batch, `each` has the result per movement.
     Works {
-        /// What the node estimates: whoever sends it gives it some more, since the state changes until then.
+        /// The node's estimate. The sender adds headroom, since the state changes before inclusion.
         gas: u64,
-        /// One for each movement of a batch; empty for other calls.
+        /// One result per movement of a batch; empty for other calls.
         each: Vec<bool>,
     },
-    /// It would be reverted, for this reason.
+    /// The call would revert, for this reason.
     Reverts(String),
 }
 
-/// The 32 bytes under which the controller knows an intent.
+/// The 32-byte intent id of the controller.
 pub fn intent_word(tenant: TenantId, intent: IntentId) -> Word {
     vault::hash(&[b"corridor.intent", tenant.0.as_bytes(), intent.0.as_bytes()])
 }
 
-/// Names a transaction of ours in logs.
+/// Identifies the transaction in logs.
 impl fmt::Display for Unsigned {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "nonce {} of {}", self.nonce, self.signer)

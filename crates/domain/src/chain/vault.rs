@@ -1,25 +1,26 @@
-//! Addresses of vaults, computed before anything is deployed (EIP-1014, ERC-1167 with immutable arguments), and
-//! EIP-55 checksums.
+//! Addresses of vaults, computed before deployment (EIP-1014, ERC-1167 with immutable arguments),
+//! and EIP-55 checksums.
 //!
-//! A vault is a clone of the controller's implementation whose code ends with the one address that it can pay: the
-//! wallet for an escrow, the controller for a wallet. Change the recipient and the address is another one.
+//! A vault is a clone of the controller's implementation whose code ends with the only address that
+//! it can pay: the wallet for an escrow, the controller for a wallet. Another recipient yields
+//! another address.
 
 use sha3::{Digest as _, Keccak256};
 
 use super::{Address, Word};
 use crate::ids::TenantId;
 
-/// What a vault is for; part of its reference.
+/// Purpose of a vault; part of its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VaultKind {
-    /// Holds what senders pay for one payment request.
+    /// Holds senders' payments for one payment request.
     Escrow,
-    /// Holds what belongs to one customer.
+    /// Holds one customer's funds.
     Wallet,
 }
 
 impl VaultKind {
-    /// The word in references and in the store.
+    /// Name in references and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             VaultKind::Escrow => "escrow",
@@ -27,13 +28,13 @@ impl VaultKind {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<VaultKind> {
         [VaultKind::Escrow, VaultKind::Wallet].into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// Keccak-256 of the parts, one behind the other.
+/// Keccak-256 of the concatenated parts.
 pub fn hash(parts: &[&[u8]]) -> Word {
     let mut hasher = Keccak256::new();
     for part in parts {
@@ -42,23 +43,27 @@ pub fn hash(parts: &[&[u8]]) -> Word {
     Word(hasher.finalize().into())
 }
 
-/// The reference (CREATE2 salt) of a vault: `keccak256(kind, tenant, subject)` with the two ids as their 16 bytes.
+/// The reference (CREATE2 salt) of a vault: `keccak256(kind, tenant, subject)` with each id as its
+/// 16 bytes.
 pub fn reference(kind: VaultKind, tenant: TenantId, subject: uuid::Uuid) -> Word {
     hash(&[kind.name().as_bytes(), tenant.0.as_bytes(), subject.as_bytes()])
 }
 
-/// The reference of the escrow that one submission of sender's details is shown: that of its request with the number of
-/// the submission (4 bytes, big-endian), so that all of a request's escrows follow from its id.
+/// Reference of the escrow shown for one submission of sender details: the request's reference with
+/// the submission number (4 bytes, big-endian). All escrows of a request thus follow from its id.
 pub fn submission_reference(tenant: TenantId, request: uuid::Uuid, number: u32) -> Word {
     let kind = VaultKind::Escrow.name().as_bytes();
     hash(&[kind, tenant.0.as_bytes(), request.as_bytes(), &number.to_be_bytes()])
 }
 
-/// The vault of `controller`, whose implementation is at `implementation`, that pays `recipient` only.
+/// The vault of `controller` that pays `recipient` only, with its implementation at
+/// `implementation`.
 ///
-/// As OpenZeppelin's `Clones.predictDeterministicAddressWithImmutableArgs` computes it for the 20 bytes of `recipient`.
+/// Matches OpenZeppelin's `Clones.predictDeterministicAddressWithImmutableArgs` for the 20 bytes of
+/// `recipient`.
 pub fn address(controller: &Address, implementation: &Address, recipient: &Address, reference: &Word) -> Address {
-    // 0x61 <runtime length, 2 bytes> 3d 81 600a 3d 39 f3, then the ERC-1167 runtime, then the arguments.
+    // 0x61 <runtime length, 2 bytes> 3d 81 600a 3d 39 f3, then the ERC-1167 runtime, then the
+    // arguments.
     const RUNTIME_BYTES: u8 = 45 + 20;
     let init = hash(&[
         &[0x61, 0x00, RUNTIME_BYTES, 0x3d, 0x81, 0x60, 0x0a, 0x3d, 0x39, 0xf3],
@@ -70,12 +75,12 @@ pub fn address(controller: &Address, implementation: &Address, recipient: &Addre
     create2(controller, reference, &init)
 }
 
-/// The address that `deployer` creates with this salt from code of this hash (EIP-1014).
+/// The address that `deployer` creates with this salt from code with this hash (EIP-1014).
 pub fn create2(deployer: &Address, salt: &Word, init_code_hash: &Word) -> Address {
     last_20(&hash(&[&[0xff], &deployer.0, &salt.0, &init_code_hash.0]))
 }
 
-/// The address of the contract that `creator` makes with its first CREATE: for a contract, nonce 1.
+/// The address of the first contract that `creator` deploys with CREATE: for a contract, nonce 1.
 pub fn first_created(creator: &Address) -> Address {
     // RLP of [creator, 1].
     last_20(&hash(&[&[0xd6, 0x94], &creator.0, &[0x01]]))
@@ -87,7 +92,7 @@ fn last_20(word: &Word) -> Address {
     Address(bytes)
 }
 
-/// `0x` and 40 digits, the case of the letters being the checksum of EIP-55.
+/// `0x` and 40 digits; the case of the letters is the EIP-55 checksum.
 pub(super) fn checksummed(address: &Address) -> String {
     let lower = address.lower_hex();
     let digits = &lower.as_bytes()[2..];
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn another_recipient_is_another_address() {
+    fn another_recipient_yields_another_address() {
         let (controller, implementation) = (Address([1; 20]), Address([2; 20]));
         let reference = reference(VaultKind::Escrow, TenantId(uuid::Uuid::nil()), uuid::Uuid::max());
         let one = address(&controller, &implementation, &Address([3; 20]), &reference);

@@ -1,4 +1,4 @@
-//! What happens to an intent: it fails and is tried again, is given up, done, or no longer wanted.
+//! Transitions of an intent: failure and retry, giving up, completion, cancellation.
 
 use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentKind, IntentState};
@@ -9,28 +9,28 @@ use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// After so many tries that failed, an intent is given up.
+/// Failed attempts after which an intent is given up.
 pub const TRIES_MAX: i32 = 5;
-/// Wait after the first try that failed; doubled after each further one.
+/// Delay after the first failed attempt; doubled after each further one.
 const RETRY: Span = Span::secs(5);
-/// The longest wait between two tries.
+/// Maximum delay between two attempts.
 const RETRY_MAX: Span = Span::mins(10);
-/// How often what has failed is tried again.
+/// Retry policy of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// [`TRIES_MAX`] times.
+    /// Retry up to [`TRIES_MAX`] times.
     Some,
-    /// No more: trying again is of no use.
+    /// Do not retry: it is useless.
     Over,
-    /// Until it works: others were told already that it did.
+    /// Retry until it succeeds: others have already been notified of success.
     Endless,
 }
 
-/// How long a coin that moves nothing is waited for.
+/// Time to wait for a paused token.
 pub const PAUSE_PATIENCE: Span = Span::hours(24);
 
-/// The id of the intent that puts a tenant's controller on the chain: computed, so that there is one. Shaped as a
-/// version 4 UUID.
+/// Id of the intent that deploys a tenant's controller: derived, so that there is only one. Has the
+/// form of a version 4 UUID.
 pub fn deploy_id(tenant: TenantId) -> IntentId {
     let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes()]);
     let mut bytes = [0; 16];
@@ -39,17 +39,17 @@ pub fn deploy_id(tenant: TenantId) -> IntentId {
 }
 
 impl Intent {
-    /// Whether it is tried until it works: what must not be left half done.
+    /// Whether it is retried until it succeeds, because half of the work must not remain.
     pub const fn is_never_given_up(&self) -> bool {
         matches!(self.kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold)
     }
 
-    /// Whether its next failure is its last.
+    /// Whether the next failure is final.
     pub const fn is_last_try(&self) -> bool {
         !self.is_never_given_up() && (self.unchecked || self.tries + 1 >= TRIES_MAX)
     }
 
-    /// It took effect. `false` = that contradicts what is known.
+    /// It took effect. `false` means that this contradicts what is known.
     pub fn done(&mut self, now: Timestamp) -> bool {
         match self.state.on(IntentTrigger::Done) {
             Move::To(state) => {
@@ -61,7 +61,7 @@ impl Intent {
         }
     }
 
-    /// A try failed. Where it was the last, the intent is given up: `true`.
+    /// An attempt failed. Returns `true` if it was the last one and the intent is given up.
     pub fn failed(&mut self, why: &str, patience: Patience, now: Timestamp) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state.is_terminal() {
@@ -82,20 +82,20 @@ impl Intent {
             effects.jobs.push((self.id.0, JobChange::Done));
             return (true, effects);
         }
-        // What waits for a person, say for a key that is not configured, does not get better by being tried: he is called
-        // once, and not again when he has taken note of it.
+        // Retries do not fix a missing key or other faults that need an operator: raise one alert
+        // per cause, and none again after it is acknowledged.
         let calls = if last { is_news } else { self.tries % TRIES_MAX == 0 };
         if calls {
-            // About what it is done for, which is what a person can look up. The same words each time: one open alert,
-            // however often it fails, and a new one once that was closed.
-            let what = format!("{} does not work and is tried on: {why}", self.kind.name());
+            // The alert names the subject, which an operator can look up. A constant text keeps one
+            // alert open however often it fails, and opens another once that one is closed.
+            let what = format!("{} failed, will retry: {why}", self.kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.subject, what });
         }
         self.wait_until(now + retry_delay(self.tries), &mut effects, now);
         (false, effects)
     }
 
-    /// A reorganisation undid it: it is done again.
+    /// A reorganisation undid it: execute it again.
     pub fn undone(&mut self, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Move::Alarming(_) = self.state.on(IntentTrigger::Undone) {
@@ -104,7 +104,7 @@ impl Intent {
         effects
     }
 
-    /// Its transaction is over without having tried it.
+    /// Its transaction ended without attempting it.
     pub fn not_tried(&mut self, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if !self.state.is_terminal() {
@@ -113,7 +113,7 @@ impl Intent {
         effects
     }
 
-    /// It cannot be tried now: it is looked at again at `until`.
+    /// It cannot be attempted now: check again at `until`.
     pub fn put_off(&self, until: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.state == IntentState::Waiting {
@@ -122,7 +122,8 @@ impl Intent {
         effects
     }
 
-    /// It is no longer wanted. `true` = it is called off; else a transaction has it, or it is over.
+    /// It is no longer wanted. Returns `true` if it is cancelled, `false` if a transaction has it
+    /// or it is final.
     pub fn withdraw(&mut self, now: Timestamp) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Move::To(state) = self.state.on(IntentTrigger::Unwanted) else { return (false, effects) };

@@ -1,14 +1,15 @@
-//! Lanes: a tenant may have several operator keys, and each of them a sequence of transactions of its own. What moves out
-//! of one vault always goes the same way, so that one key's trouble is not everybody's.
+//! Lanes: a tenant may have several operator keys, each with its own nonce sequence. Movements out
+//! of one vault always use the same lane, so that a stuck key blocks only its own vaults.
 
 use super::{Intent, Plan};
 use crate::chain::{Address, Movement, vault};
 
-/// Which of `lanes` lanes an intent of the operator's takes, counted from 0. The vault that it moves out of says so,
-/// `vault_of` names it; what moves out of none takes the first lane, whose key the controller has known from the start.
+/// The lane of an operator's intent among `lanes` lanes, counted from 0. It follows from the vault
+/// that the intent moves tokens out of, named by `vault_of`. Intents without a vault use the first
+/// lane, whose key the controller has known from the start.
 ///
-/// It is asked for when a transaction takes its nonce, and never again: a transaction keeps its signer whatever becomes of
-/// the number of lanes.
+/// Computed only when a transaction takes its nonce: a transaction keeps its signer when the number
+/// of lanes changes.
 pub fn lane_of(intent: &Intent, lanes: usize, vault_of: impl Fn(&Movement) -> Address) -> usize {
     match &intent.plan {
         Plan::Move(movement) => spread(&vault_of(movement).0, lanes),
@@ -54,12 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn one_vault_is_one_lane_and_many_vaults_are_spread_over_all() {
+    fn a_vault_has_one_lane_and_vaults_spread_over_all_lanes() {
         for lanes in [1, 2, 3, 16] {
             let mut used = vec![0; lanes];
             for vault in 0..=u8::MAX {
                 let lane = lane_of(&release(vault, 1), lanes, vault_of);
-                assert_eq!(lane, lane_of(&release(vault, 2), lanes, vault_of), "whatever moves out of it");
+                assert_eq!(lane, lane_of(&release(vault, 2), lanes, vault_of), "for every movement out of it");
                 used[lane] += 1;
             }
             let fair = 256 / lanes;
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_out_of_no_vault_takes_the_first_lane() {
+    fn intents_without_a_vault_use_the_first_lane() {
         let sweep = intent(IntentKind::Sweep, Plan::Sweep { token: Address([2; 20]), amount: 1 });
         for other in [intent(IntentKind::Deploy, Plan::Deploy), sweep] {
             assert_eq!(lane_of(&other, 16, vault_of), 0);
@@ -76,7 +77,7 @@ mod tests {
         let back = |debit| Plan::ReturnDebit { debit: Word([debit; 32]), intent: Word([9; 32]) };
         let lanes: std::collections::BTreeSet<usize> =
             (0..64).map(|debit| lane_of(&intent(IntentKind::ReturnDebit, back(debit)), 4, vault_of)).collect();
-        assert_eq!(lanes.len(), 4, "what goes back is spread like what was taken");
+        assert_eq!(lanes.len(), 4, "returns are spread like debits");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What happens to a transaction of ours, from its nonce to its end.
+//! Transitions of a transaction, from its nonce to its end.
 
 use super::states::{Move, TxTrigger};
 use super::{ChainTx, Intent, IntentKind, IntentState, Mined, Plan, TxAttempt, TxState};
@@ -9,53 +9,54 @@ use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// How often a transaction is looked at.
+/// Interval between two checks of a transaction.
 pub const LOOK_EVERY: Span = Span::secs(1);
-/// How soon it is looked at first: a fast chain has it in a block by then. Not sooner, because a look reads all that its
-/// intents are for.
+/// Delay before the first check: a fast chain has mined it by then. Not shorter, because a check
+/// reads the subjects of all its intents.
 const LOOK_FIRST: Span = Span::millis(500);
-/// Replacements pay this many eighths of what they replace, of both fees: nodes want 10 % more at least.
+/// Replacements pay this many eighths of both previous fees: nodes require at least 10 % more.
 const RAISE_EIGHTHS: u128 = 9;
 
-/// Why a change is not made: the world has moved on.
+/// Reason for refusing a change whose premise is outdated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TxRefusal {
-    /// The transaction is not in a state for it.
+    /// The transaction's state does not permit it.
     #[error("the transaction is {}", .0.name())]
     State(TxState),
-    /// An intent is not in a state for it.
+    /// An intent's state does not permit it.
     #[error("the intent is {}", .0.name())]
     Intent(IntentState),
-    /// It is to be called off: nothing else is signed for it.
-    #[error("the transaction is to be called off")]
+    /// The transaction is to be cancelled: nothing else is signed for it.
+    #[error("the transaction is to be cancelled")]
     CancelWanted,
-    /// Its intents do not fit into one call.
-    #[error("the intents do not belong together")]
+    /// The intents do not fit into one call.
+    #[error("the intents do not fit into one call")]
     Mixed,
 }
 
-/// What a transaction is begun with.
+/// Parameters of a new transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taking {
-    /// The id that it will have.
+    /// Id of the transaction.
     pub id: ChainTxId,
-    /// Whose.
+    /// Tenant of the transaction.
     pub tenant: TenantId,
-    /// Which of the tenant's keys.
+    /// Role of the signing key.
     pub role: KeyRole,
-    /// The address of that key.
+    /// Address of the signing key.
     pub signer: Address,
     /// The tenant's controller.
     pub controller: Address,
-    /// How many transactions of the signer the chain has.
+    /// The signer's transaction count on the chain.
     pub chain_nonce: u64,
-    /// Most gas that it may use.
+    /// Gas limit.
     pub gas_limit: u64,
-    /// What it pays for gas.
+    /// Gas fees.
     pub fees: Fees,
 }
 
-/// Takes the signer's next nonce, `next` unless the chain is further, for intents that go into one call.
+/// Takes the signer's next nonce (`next`, or the chain's if it is higher) for intents that fit into
+/// one call.
 ///
 /// # Errors
 /// [`TxRefusal::Intent`], [`TxRefusal::Mixed`]
@@ -106,20 +107,17 @@ fn begun(taking: Taking, nonce: u64, intents: Vec<IntentId>, now: Timestamp) -> 
     }
 }
 
-/// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own sequence goes on where it
-/// is.
+/// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own
+/// sequence is unchanged.
 pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
     let tx = ChainTx { cancel_wanted: true, ..begun(taking, taking.chain_nonce, Vec::new(), now) };
     let mut effects = tx.look_at(now);
-    let what = format!(
-        "nonce {} of {} was taken by no transaction: it is filled by one that does nothing",
-        tx.nonce, tx.signer
-    );
+    let what = format!("nonce {} of {} has no transaction and is filled by an empty one", tx.nonce, tx.signer);
     tx.alert(what, &mut effects);
     (tx, effects)
 }
 
-/// The one call that intents make together; `None` where they cannot.
+/// The one call for all intents; `None` if they do not fit into one.
 pub fn call(intents: &[Intent]) -> Option<Call> {
     let first = intents.first()?;
     let moves = || {
@@ -151,8 +149,8 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
     })
 }
 
-/// What a replacement pays: an eighth more of both fees than `last`, and not less than is asked for now; `None` where
-/// that is above one of the `most`.
+/// Fees of a replacement: an eighth more than `last` for both fees, and at least the fees asked
+/// now; `None` if that exceeds one of the `most`.
 pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
     let more = |fee: u128| fee.saturating_mul(RAISE_EIGHTHS).div_ceil(8);
     let max_fee = more(last.max_fee).max(asked.max_fee.min(most.max_fee));
@@ -163,37 +161,38 @@ pub fn raised(last: Fees, asked: Fees, most: Fees) -> Option<Fees> {
     (allowed && enough).then_some(Fees { max_fee, max_priority_fee })
 }
 
-/// Fees of a transaction that is signed for the first time: what is asked for, and no more than the `most`. Of the tip half
-/// of that, so that replacements can pay more.
+/// Fees of the first signature: the fees asked, up to `most`. The tip is limited to half of its
+/// maximum, so that replacements can pay more.
 pub fn capped(asked: Fees, most: Fees) -> Fees {
     let max_fee = asked.max_fee.min(most.max_fee);
     Fees { max_fee, max_priority_fee: asked.max_priority_fee.min(first_tip(most)).min(max_fee) }
 }
 
-/// The highest tip that is offered because a node asks for it.
+/// Highest tip offered at a node's request.
 const fn first_tip(most: Fees) -> u128 {
     most.max_priority_fee.div_ceil(2)
 }
 
-/// What became of an intent in a transaction that is over.
+/// Outcome of an intent in a final transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It took effect, in this transaction.
+    /// It took effect in this transaction.
     Done(TxHash),
-    /// It was tried and failed.
+    /// It was attempted and failed.
     Failed,
-    /// It was not tried.
+    /// It was not attempted.
     NotTried,
-    /// It had taken effect before a reorganisation, and has not now: it is to be done again.
+    /// It took effect before a reorganisation, but no longer does: execute it again.
     Undone,
-    /// It had not taken effect before a reorganisation, which was told, and has now.
+    /// Reported as not in effect before a reorganisation; it now is.
     AfterAll,
 }
 
 impl ChainTx {
-    /// What is signed next for a transaction that was signed before: dearer by what nodes ask of a replacement. `None`
-    /// = it pays all that it may. One that is called off and pays that already is cancelled for the same: where no node
-    /// keeps it any more, its nonce would stay empty.
+    /// Fees of the next signature: raised by the increase that nodes require. `None` means that it
+    /// already pays the maximum. A transaction to be cancelled that already pays the maximum is
+    /// cancelled at the same fees: if no node keeps it any more, its nonce would otherwise stay
+    /// empty.
     pub fn replacement_fees(&self, asked: Fees, config: &ChainConfig) -> Option<Fees> {
         match self.attempts.last() {
             Some(last) => {
@@ -204,15 +203,15 @@ impl ChainTx {
         }
     }
 
-    /// Whether it is time for a replacement: it is to be called off and nothing that does so is signed, or it has been
-    /// waiting for too long.
+    /// Whether a replacement is due: a wanted cancellation is not signed yet, or the transaction
+    /// has waited too long.
     pub fn wants_replacement(&self, config: &ChainConfig, now: Timestamp) -> bool {
         let Some(last) = self.attempts.last() else { return false };
         let called_off = self.cancel_wanted && !last.cancels;
         called_off || now - last.at >= Span::secs(config.replace_after_s.into())
     }
 
-    /// Something was signed for it and is saved with it.
+    /// Saves a signed version.
     ///
     /// # Errors
     /// [`TxRefusal::State`], [`TxRefusal::CancelWanted`]
@@ -244,7 +243,7 @@ impl ChainTx {
         self.go_on(now)
     }
 
-    /// The block that it was in is gone: it is broadcast again.
+    /// Its block was reorganised away: broadcast again.
     pub fn lost(&mut self, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.mined.is_none() {
@@ -256,7 +255,7 @@ impl ChainTx {
                 self.enter(state, now);
             }
             Move::Alarming(state) => {
-                self.alert(format!("a transaction that was {} fell out of the chain", self.state.name()), &mut effects);
+                self.alert(format!("a {} transaction was reorganised away", self.state.name()), &mut effects);
                 self.mined = None;
                 self.enter(state, now);
             }
@@ -266,8 +265,8 @@ impl ChainTx {
         effects
     }
 
-    /// Its block is deep enough: what became of its intents. Where that was said before a reorganisation, only what is
-    /// otherwise now is said.
+    /// Its block is deep enough: returns the outcome of its intents. After a reorganisation it
+    /// returns only the outcomes that differ from those reported before.
     pub fn over(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Some(mined) = self.mined.clone() else { return (Vec::new(), effects) };
@@ -292,12 +291,13 @@ impl ChainTx {
             _ => None,
         };
         let news: Vec<_> = ended.into_iter().filter_map(news).collect();
-        // What failed or was undone is tried elsewhere since, or given up: its end is not said again.
+        // Intents that failed or were undone have since been retried elsewhere or given up: not
+        // reported again.
         let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
         let failed: Vec<_> = mined.failed.iter().chain(given_away).copied().collect();
         self.settled = Some(Mined { failed, ..mined });
         if news.iter().any(|(_, ended)| matches!(ended, Ended::Undone)) {
-            self.alert("a transaction took effect no more after a reorganisation".to_owned(), &mut effects);
+            self.alert("a transaction no longer takes effect after a reorganisation".to_owned(), &mut effects);
         }
         (news, effects)
     }
@@ -306,7 +306,7 @@ impl ChainTx {
         self.attempts.iter().find(|attempt| attempt.number == mined.attempt)
     }
 
-    /// What became of one of its intents in a block.
+    /// Outcome of one of its intents in a block.
     fn ended(&self, mined: &Mined, id: IntentId) -> Ended {
         match self.attempt(mined) {
             Some(attempt) if attempt.cancels => Ended::NotTried,
@@ -316,18 +316,18 @@ impl ChainTx {
         }
     }
 
-    /// Its nonce is used by a transaction that is none of ours: it can never happen.
+    /// A foreign transaction used its nonce: it can never be mined.
     pub fn superseded(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
         let Move::Alarming(state) = self.state.on(TxTrigger::Superseded) else { return (Vec::new(), effects) };
-        self.alert("the nonce of a transaction was used by somebody else".to_owned(), &mut effects);
+        self.alert("the nonce of a transaction was used by a foreign transaction".to_owned(), &mut effects);
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
         let open = if self.settled.is_none() { self.intents.clone() } else { Vec::new() };
         (open.into_iter().map(|id| (id, Ended::NotTried)).collect(), effects)
     }
 
-    /// It does nothing that is still wanted: its nonce is to be filled by one that does nothing.
+    /// None of its intents is still wanted: an empty transaction is to fill its nonce.
     pub const fn call_off(&mut self) {
         if !self.cancel_wanted && matches!(self.state, TxState::Taken | TxState::Broadcast) {
             self.cancel_wanted = true;
@@ -335,7 +335,7 @@ impl ChainTx {
         }
     }
 
-    /// It pays all that it may and is still not mined: a person is called, once.
+    /// It pays the maximum and is still not mined: raises one alert.
     pub fn page(&mut self) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if !self.paged {
@@ -346,7 +346,7 @@ impl ChainTx {
         effects
     }
 
-    /// It is looked at again soon; one that is over is not.
+    /// Schedules the next check, unless it is final.
     pub fn go_on(&self, now: Timestamp) -> WalletEffects {
         if self.state.is_final() { WalletEffects::default() } else { self.look_at(now + LOOK_EVERY) }
     }

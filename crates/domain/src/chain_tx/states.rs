@@ -1,20 +1,20 @@
-//! The state machines of an intent and of a transaction of ours: what each trigger does in each state (`chain.md`,
-//! "Sending").
+//! The state machines of intents and transactions: the effect of each trigger in each state
+//! (`chain.md`, "Sending").
 
 use super::{IntentState, TxState};
 
-/// What can happen to an intent.
+/// Trigger of an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntentTrigger {
-    /// A transaction takes it on.
+    /// Assigned to a transaction.
     Taken,
-    /// It took effect, at the depth that counts.
+    /// It took effect at the required depth.
     Done,
-    /// It failed, on the chain or in a simulation, and is tried again.
+    /// It failed on the chain or in a simulation, and is retried.
     Failed,
     /// It failed and is given up.
     FailedForGood,
-    /// Its transaction is over without having tried it.
+    /// Its transaction ended without attempting it.
     NotTried,
     /// It is no longer wanted.
     Unwanted,
@@ -23,7 +23,7 @@ pub enum IntentTrigger {
 }
 
 impl IntentTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [IntentTrigger; 7] = [
         IntentTrigger::Taken,
         IntentTrigger::Done,
@@ -34,41 +34,41 @@ impl IntentTrigger {
         IntentTrigger::Undone,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
-            IntentTrigger::Taken => "a transaction takes it on",
+            IntentTrigger::Taken => "assigned to a transaction",
             IntentTrigger::Done => "done, deep enough",
-            IntentTrigger::Failed => "failed, to be tried again",
+            IntentTrigger::Failed => "failed, will retry",
             IntentTrigger::FailedForGood => "failed, given up",
-            IntentTrigger::NotTried => "its transaction did nothing",
+            IntentTrigger::NotTried => "not attempted",
             IntentTrigger::Unwanted => "no longer wanted",
             IntentTrigger::Undone => "undone by a reorganisation",
         }
     }
 }
 
-/// What can happen to a transaction.
+/// Trigger of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TxTrigger {
-    /// Something was signed for it and saved.
+    /// A version was signed and saved.
     Signed,
     /// One of its attempts is in a block.
     Mined,
     /// That block was reorganised away.
     Lost,
-    /// It is deep enough, and took effect.
+    /// It is deep enough and took effect.
     Succeeded,
-    /// It is deep enough, and was reverted.
+    /// It is deep enough and reverted.
     Reverted,
-    /// The attempt that does nothing is deep enough.
+    /// The empty attempt is deep enough.
     Cancelled,
-    /// Its nonce is used, deep enough, by something that is not ours.
+    /// A foreign transaction used its nonce and is deep enough.
     Superseded,
 }
 
 impl TxTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [TxTrigger; 7] = [
         TxTrigger::Signed,
         TxTrigger::Mined,
@@ -79,37 +79,37 @@ impl TxTrigger {
         TxTrigger::Superseded,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             TxTrigger::Signed => "signed and saved",
             TxTrigger::Mined => "in a block",
-            TxTrigger::Lost => "its block is gone",
+            TxTrigger::Lost => "block reorganised away",
             TxTrigger::Succeeded => "deep enough, took effect",
             TxTrigger::Reverted => "deep enough, reverted",
-            TxTrigger::Cancelled => "deep enough, does nothing",
-            TxTrigger::Superseded => "its nonce is used by something else",
+            TxTrigger::Cancelled => "deep enough, empty",
+            TxTrigger::Superseded => "nonce used by a foreign transaction",
         }
     }
 }
 
-/// What a trigger does to an intent or a transaction.
+/// Effect of a trigger on an intent or a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move<S> {
-    /// It is in this state now.
+    /// Enters this state.
     To(S),
-    /// It is in this state now, and a person looks.
+    /// Enters this state and raises an alert.
     Alarming(S),
-    /// Nothing changes: it is known already, or not yet decided by it.
+    /// Nothing changes: already known, or not decided by this trigger.
     Stays,
-    /// The command is refused, nothing changes.
+    /// The command is refused; nothing changes.
     Refused,
-    /// Nothing changes, and a person looks: it contradicts what is known.
+    /// Contradicts what is known: nothing changes, and an alert is raised.
     Person,
 }
 
 impl IntentState {
-    /// The matrix state × trigger. An intent begins as `Waiting`.
+    /// The matrix state × trigger. An intent starts as `Waiting`.
     pub const fn on(self, trigger: IntentTrigger) -> Move<IntentState> {
         use IntentState::{Assigned, Cancelled, Done, Failed, Waiting};
         use Move::{Person, Refused, Stays, To};
@@ -124,7 +124,7 @@ impl IntentState {
             (Assigned, IntentTrigger::Failed | IntentTrigger::NotTried) => To(Waiting),
             (Waiting | Assigned, IntentTrigger::FailedForGood) => To(Failed),
             (Done, IntentTrigger::Undone) => Move::Alarming(Waiting),
-            // What a transaction has taken on is called off by that transaction.
+            // An intent assigned to a transaction is cancelled by that transaction.
             (Waiting, IntentTrigger::Unwanted) => To(Cancelled),
             (Waiting | Assigned | Done | Failed | Cancelled, _) => Stays,
         }
@@ -132,7 +132,7 @@ impl IntentState {
 }
 
 impl TxState {
-    /// The matrix state × trigger. A transaction begins as `Taken`.
+    /// The matrix state × trigger. A transaction starts as `Taken`.
     pub const fn on(self, trigger: TxTrigger) -> Move<TxState> {
         use Move::{Alarming, Refused, Stays, To};
         use TxState::{Broadcast, Cancelled, Mined, Reverted, Succeeded, Taken};

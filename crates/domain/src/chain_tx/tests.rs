@@ -1,4 +1,4 @@
-//! The rules of intents and of our transactions, each named by its test.
+//! Rules of intents and transactions, one test per rule.
 
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -75,7 +75,7 @@ fn job(effects: &WalletEffects, subject: Uuid) -> Option<JobKind> {
 }
 
 #[test]
-fn the_nonce_is_the_next_of_ours_or_of_the_chain() {
+fn the_nonce_is_the_higher_of_ours_and_the_chains() {
     for (next, chain, expected) in [(0, 4, 4), (4, 4, 4), (9, 4, 9), (0, 0, 0)] {
         let taking = Taking { chain_nonce: chain, ..taking() };
         let (tx, effects) = take(taking, next, &mut [intent(1)], monday()).expect("waiting");
@@ -85,7 +85,7 @@ fn the_nonce_is_the_next_of_ours_or_of_the_chain() {
 }
 
 #[test]
-fn intents_are_taken_once_and_only_together_if_they_fit_one_call() {
+fn intents_are_assigned_once_and_share_only_a_fitting_call() {
     let (_, mut intents) = taken();
     let refused = take(taking(), 0, &mut intents, monday());
     assert_eq!(refused.map(drop), Err(TxRefusal::Intent(IntentState::Assigned)));
@@ -114,17 +114,17 @@ fn each_kind_is_signed_by_its_own_key() {
 }
 
 #[test]
-fn nothing_but_a_cancellation_is_signed_for_what_was_called_off() {
+fn only_a_cancellation_is_signed_for_a_cancelled_transaction() {
     let (mut tx, _) = taken();
     tx.call_off();
     assert_eq!(sign(&mut tx, false).map(drop), Err(TxRefusal::CancelWanted));
     assert!(sign(&mut tx, true).is_ok());
     assert_eq!((tx.state, tx.attempts.len()), (TxState::Broadcast, 1));
-    assert!(!tx.wants_replacement(&config(), monday()), "it is called off already");
+    assert!(!tx.wants_replacement(&config(), monday()), "it is already cancelled");
 }
 
 #[test]
-fn a_stuck_transaction_is_replaced_an_eighth_dearer_up_to_the_cap() {
+fn a_stuck_transaction_is_replaced_at_an_eighth_more_up_to_the_cap() {
     let cap = config().max_fee_cap;
     let most = config().most_fees();
     assert_eq!(raised(FEES, FEES, most), Some(Fees { max_fee: 1_125, max_priority_fee: 113 }));
@@ -140,20 +140,20 @@ fn a_stuck_transaction_is_replaced_an_eighth_dearer_up_to_the_cap() {
     let later = monday() + Span::secs(30);
     assert!(!tx.wants_replacement(&config(), later - Span::millis(1)));
     assert!(tx.wants_replacement(&config(), later));
-    assert_eq!(tx.page().alerts.len() + tx.page().alerts.len(), 1, "a person is called once");
+    assert_eq!(tx.page().alerts.len() + tx.page().alerts.len(), 1, "one alert is raised");
 }
 
 #[test]
 fn a_tip_has_a_cap_of_its_own_and_replacements_stay_possible_below_it() {
     const GWEI: u128 = 1_000_000_000;
     let most = Fees { max_fee: 200 * GWEI, max_priority_fee: 3 * GWEI };
-    // A node that asks for 400 gwei of tip, as one did (findings B, F7).
+    // A node that asks for a tip of 400 gwei, as one did (findings B, F7).
     let asked = Fees { max_fee: 440 * GWEI, max_priority_fee: 400 * GWEI };
     let mut fees = capped(asked, most);
     assert_eq!(fees, Fees { max_fee: 200 * GWEI, max_priority_fee: 3 * GWEI / 2 });
     let usual = Fees { max_fee: 20 * GWEI, max_priority_fee: GWEI };
     assert_eq!(capped(usual, most), usual);
-    // It claims the same tip when a usual transaction is replaced.
+    // It asks for the same tip when a usual transaction is replaced.
     let asked = Fees { max_fee: 20 * GWEI, ..asked };
     fees = usual;
     let mut raises = 0;
@@ -166,7 +166,7 @@ fn a_tip_has_a_cap_of_its_own_and_replacements_stay_possible_below_it() {
 }
 
 #[test]
-fn what_pays_all_that_it_may_is_cancelled_for_the_same() {
+fn a_transaction_at_the_cap_is_cancelled_at_the_same_fees() {
     let (mut tx, _) = taken();
     sign(&mut tx, false).expect("taken");
     let most = config().most_fees();
@@ -174,13 +174,13 @@ fn what_pays_all_that_it_may_is_cancelled_for_the_same() {
     assert_eq!(tx.replacement_fees(FEES, &config()), None, "it is wanted: it waits");
     tx.call_off();
     assert_eq!(tx.replacement_fees(FEES, &config()), Some(most));
-    sign(&mut tx, true).expect("called off");
+    sign(&mut tx, true).expect("cancelled");
     tx.attempts[1].fees = most;
     assert_eq!(tx.replacement_fees(FEES, &config()), None, "the cancellation is broadcast again");
 }
 
 #[test]
-fn an_unmined_transaction_that_is_called_off_is_replaced_at_once() {
+fn a_cancelled_unmined_transaction_is_replaced_at_once() {
     let (mut tx, _) = taken();
     sign(&mut tx, false).expect("taken");
     tx.call_off();
@@ -188,7 +188,7 @@ fn an_unmined_transaction_that_is_called_off_is_replaced_at_once() {
 }
 
 #[test]
-fn outcomes_are_told_once_at_depth_each_intent_on_its_own() {
+fn outcomes_are_reported_once_at_depth_per_intent() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("taken");
     let mined = in_block(&tx, 7, &[intents[1].id]);
@@ -196,11 +196,11 @@ fn outcomes_are_told_once_at_depth_each_intent_on_its_own() {
     let (ended, effects) = tx.over(monday());
     assert_eq!(ended, [(intents[0].id, Ended::Done(TxHash([1; 32]))), (intents[1].id, Ended::Failed)]);
     assert_eq!((tx.state, job(&effects, tx.id.0)), (TxState::Succeeded, None));
-    assert!(tx.over(monday()).0.is_empty(), "told once");
+    assert!(tx.over(monday()).0.is_empty(), "reported once");
 }
 
 #[test]
-fn a_reverted_transaction_fails_all_and_a_cancellation_tries_none() {
+fn a_reverted_transaction_fails_all_and_a_cancellation_attempts_none() {
     for (cancels, succeeded, expected, state) in
         [(false, false, Ended::Failed, TxState::Reverted), (true, true, Ended::NotTried, TxState::Cancelled)]
     {
@@ -224,7 +224,7 @@ fn a_reorganisation_brings_a_mined_transaction_back_to_broadcast() {
 }
 
 #[test]
-fn one_that_was_over_is_broadcast_again_and_says_only_what_is_no_longer_so() {
+fn a_final_transaction_is_broadcast_again_and_reports_only_changes() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("taken");
     tx.mined(in_block(&tx, 7, &[]), monday());
@@ -241,7 +241,7 @@ fn one_that_was_over_is_broadcast_again_and_says_only_what_is_no_longer_so() {
 }
 
 #[test]
-fn one_that_failed_and_takes_effect_behind_a_reorganisation_says_so() {
+fn a_failed_transaction_that_takes_effect_after_a_reorganisation_is_reported() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("taken");
     tx.mined(in_block(&tx, 7, &[intents[0].id]), monday());
@@ -254,7 +254,7 @@ fn one_that_failed_and_takes_effect_behind_a_reorganisation_says_so() {
 }
 
 #[test]
-fn a_nonce_that_somebody_else_used_frees_the_intents_and_calls_a_person() {
+fn a_nonce_used_by_a_foreign_transaction_frees_the_intents_and_raises_an_alert() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("taken");
     let (ended, effects) = tx.superseded(monday());
@@ -264,7 +264,7 @@ fn a_nonce_that_somebody_else_used_frees_the_intents_and_calls_a_person() {
 }
 
 #[test]
-fn an_intent_is_tried_five_times_with_longer_waits_and_then_given_up() {
+fn an_intent_is_retried_five_times_with_backoff_and_then_given_up() {
     let mut intent = intent(1);
     let mut waits = Vec::new();
     for tries in 1..TRIES_MAX {
@@ -282,7 +282,7 @@ fn an_intent_is_tried_five_times_with_longer_waits_and_then_given_up() {
 }
 
 #[test]
-fn what_must_not_be_left_half_done_is_tried_until_it_works() {
+fn intents_that_must_complete_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
         let mut intent = Intent { kind, ..intent(1) };
         let mut alerts = 0;
@@ -291,26 +291,26 @@ fn what_must_not_be_left_half_done_is_tried_until_it_works() {
         }
         let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold);
         assert_eq!(intent.state == IntentState::Waiting, never, "{kind:?}");
-        assert!(!never || alerts == 3, "a person hears of it now and then");
+        assert!(!never || alerts == 3, "an alert recurs");
     }
 }
 
 #[test]
-fn what_only_a_person_can_help_with_calls_one_at_once() {
+fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
     let mut intent = Intent { kind: IntentKind::SetLegalHold, ..intent(1) };
     let why = "no compliance key is configured";
     let (given_up, effects) = intent.failed(why, Patience::Over, monday());
-    assert_eq!((given_up, intent.state), (false, IntentState::Waiting), "it is tried until there is one");
+    assert_eq!((given_up, intent.state), (false, IntentState::Waiting), "it is retried until there is one");
     assert!(effects.alerts.iter().all(|alert| alert.what.contains(why)) && effects.alerts.len() == 1);
     for _ in 0..TRIES_MAX * 3 {
-        assert_eq!(intent.failed(why, Patience::Over, monday()).1.alerts, [], "he knows it already");
+        assert_eq!(intent.failed(why, Patience::Over, monday()).1.alerts, [], "the alert is already known");
     }
     let other = intent.failed("the compliance key is another one", Patience::Over, monday()).1.alerts;
-    assert_eq!(other.len(), 1, "that is something else");
+    assert_eq!(other.len(), 1, "another cause");
 }
 
 #[test]
-fn what_others_were_told_of_is_tried_until_it_works() {
+fn intents_reported_as_done_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
         let mut intent = Intent { kind, unchecked: true, ..intent(1) };
         let alerts: Vec<_> =
@@ -321,7 +321,7 @@ fn what_others_were_told_of_is_tried_until_it_works() {
 }
 
 #[test]
-fn a_person_is_called_to_the_order_whose_coins_do_not_go_back_in_one_alert() {
+fn a_failing_return_raises_one_alert_about_its_order() {
     let order = Uuid::from_u128(0x0d);
     let mut intent = Intent { kind: IntentKind::ReturnDebit, subject: order, ..intent(1) };
     let why = "Blacklistable: account is blacklisted";
@@ -332,7 +332,7 @@ fn a_person_is_called_to_the_order_whose_coins_do_not_go_back_in_one_alert() {
 }
 
 #[test]
-fn what_a_transaction_has_taken_on_is_not_withdrawn() {
+fn an_assigned_intent_is_not_withdrawn() {
     let (_, mut intents) = taken();
     assert!(!intents[0].withdraw(monday()).0);
     assert_eq!(intents[0].state, IntentState::Assigned);
@@ -342,7 +342,7 @@ fn what_a_transaction_has_taken_on_is_not_withdrawn() {
 }
 
 #[test]
-fn terminal_states_are_left_by_reorganisations_alone() {
+fn only_reorganisations_leave_terminal_states() {
     for state in IntentState::ALL.into_iter().filter(|state| state.is_terminal()) {
         for trigger in IntentTrigger::ALL {
             let left = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
@@ -358,7 +358,7 @@ fn terminal_states_are_left_by_reorganisations_alone() {
 }
 
 #[test]
-fn what_was_undone_once_is_tried_elsewhere() {
+fn an_undone_intent_is_retried_elsewhere() {
     let (mut tx, intents) = taken();
     sign(&mut tx, false).expect("signed");
     let mut over = |succeeded: bool| {
@@ -371,7 +371,7 @@ fn what_was_undone_once_is_tried_elsewhere() {
     let both = |ended| intents.iter().map(|intent| (intent.id, ended)).collect::<Vec<_>>();
     assert_eq!(over(true), both(Ended::Done(TxHash([1; 32]))));
     assert_eq!(over(false), both(Ended::Undone));
-    assert_eq!(over(true), both(Ended::AfterAll), "they are tried by another transaction, or given up");
+    assert_eq!(over(true), both(Ended::AfterAll), "another transaction retries them, or they are given up");
     assert_eq!(over(false), [], "nothing of that one is undone here");
 }
 
@@ -399,10 +399,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 proptest! {
-    /// I1 for our own transactions: whatever happens, each intent's end is told once until a reorganisation undoes it,
-    /// a transaction that is not over has a job, and attempts are only ever added.
+    /// I1 for our own transactions: under any sequence of acts, each intent's end is reported once
+    /// until a reorganisation undoes it, an open transaction has a job, and attempts are
+    /// append-only.
     #[test]
-    fn an_outcome_is_told_once(sequence in acts()) {
+    fn an_outcome_is_reported_once(sequence in acts()) {
         let (mut tx, intents) = taken();
         let mut told: std::collections::BTreeMap<IntentId, i32> = std::collections::BTreeMap::new();
         let mut has_job = true;
@@ -434,7 +435,7 @@ proptest! {
                     Ended::AfterAll => {}
                     Ended::Done(_) | Ended::Failed | Ended::NotTried => *count += 1,
                 }
-                prop_assert!((0..=1).contains(count), "{how:?} told {count} times");
+                prop_assert!((0..=1).contains(count), "{how:?} reported {count} times");
             }
             prop_assert!(tx.attempts.len() >= attempts);
             prop_assert_eq!(has_job, !tx.state.is_final(), "{:?}", tx.state);

@@ -1,4 +1,4 @@
-//! What happens to a delivery: it is announced, tried, given up, replayed.
+//! Transitions of a delivery: announced, attempted, given up, replayed.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::Aggregate;
 use crate::webhook::{DeliveryAnswer, DeliveryResult};
 
-/// When a delivery is tried: at once, then this long after each failure (`decisions.md`, "Webhooks").
+/// Delivery schedule: at once, then this long after each failure (`decisions.md`, "Webhooks").
 pub const SCHEDULE: [Span; 12] = [
     Span::secs(0),
     Span::secs(5),
@@ -29,20 +29,20 @@ pub const SCHEDULE: [Span; 12] = [
     Span::hours(24),
     Span::hours(24),
 ];
-/// By how much a delay may be off, in thousandths.
+/// Range of the jitter of a delay, in thousandths.
 pub const JITTER_PERMILLE: RangeInclusive<i64> = -200..=200;
-/// The longest that a receiver may ask to be left alone.
+/// Upper limit of an endpoint's `Retry-After`.
 pub const RETRY_AFTER_MAX: Span = Span::hours(24);
 
-/// By how much a delay is off, in thousandths. Handed in, so that the same decision is the same twice.
+/// Jitter of a delay, in thousandths. Passed in, so that a decision is reproducible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter(i64);
 
 impl Jitter {
-    /// None.
+    /// No jitter.
     pub const NONE: Jitter = Jitter(0);
 
-    /// A jitter that a fresh id chooses.
+    /// Jitter derived from a fresh id.
     pub const fn of(id: Uuid) -> Jitter {
         let (first, last) = (*JITTER_PERMILLE.start(), *JITTER_PERMILLE.end());
         // Of the last 64 bits of an id all but the first two are as good as random.
@@ -50,27 +50,28 @@ impl Jitter {
         Jitter(first + bits % (last - first + 1))
     }
 
-    /// A delay with it.
+    /// Applies the jitter to a delay.
     pub const fn apply(self, delay: Span) -> Span {
         Span(delay.0 + delay.0 / 1_000 * self.0)
     }
 }
 
-/// Whether a tenant's receiver takes anything.
+/// Whether a tenant's endpoint accepts events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverState {
     /// It does.
     Open,
-    /// There is none, or it has said that it wants no more.
+    /// There is none, or it declined further events.
     Closed,
 }
 
-/// Takes up the delivery of an aggregate's event number `version`. Of an aggregate only the first that is not through
-/// gets a job.
+/// Adds the delivery of an aggregate's event number `version`. Only the first unfinished delivery
+/// of an aggregate gets a job.
 ///
-/// Versions follow each other, but for events that were not to be delivered when they happened ([`DeliveryStream`]).
-/// One that comes after such a gap does not wait for what is open before it, and then nothing that waits there does any
-/// longer; one that is made up for later is behind what is open and is tried at once, like a replayed one.
+/// Versions are consecutive except for events that were not to be delivered when they happened
+/// ([`DeliveryStream`]). A delivery after such a gap does not wait for open ones before it, and
+/// releases those that wait there. A backfilled delivery lies before the open one and is attempted
+/// at once, like a replayed one.
 pub fn announce(
     stream: Option<DeliveryStream>,
     (aggregate, version): (Aggregate, i64),
@@ -105,7 +106,7 @@ pub fn announce(
     };
     match receiver {
         ReceiverState::Open if is_first => delivery.try_at(now, &mut effects),
-        // It waits behind others; what becomes of those that are to go nowhere is decided when it is their turn.
+        // It waits for others; deliveries without an endpoint are disabled when their turn comes.
         ReceiverState::Open => {}
         ReceiverState::Closed if !is_first => {}
         ReceiverState::Closed => {
@@ -118,14 +119,14 @@ pub fn announce(
     (delivery, stream, effects)
 }
 
-/// What a try has led to.
+/// Result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// The try itself.
+    /// The attempt itself.
     pub attempt: DeliveryAttempt,
     /// Jobs and alerts.
     pub effects: WalletEffects,
-    /// Whether the receiver wants no more of anything.
+    /// Whether the endpoint declines all further events.
     pub receiver_gone: bool,
 }
 
@@ -135,7 +136,7 @@ impl Delivery {
         effects.jobs.push((self.event.0, JobChange::Set(JobKind::Deliver, at)));
     }
 
-    /// The receiver has answered, or has not.
+    /// Records the result of an attempt.
     pub fn tried(
         &mut self,
         stream: &mut DeliveryStream,
@@ -150,7 +151,7 @@ impl Delivery {
         self.last_fault = match &answer.result {
             DeliveryResult::Received => None,
             DeliveryResult::NotReceived(why) => Some(why.clone()),
-            DeliveryResult::Gone => Some("the receiver is gone (410)".to_owned()),
+            DeliveryResult::Gone => Some("the endpoint is gone (410)".to_owned()),
         };
         let attempt = DeliveryAttempt {
             tenant: self.tenant,
@@ -176,14 +177,18 @@ impl Delivery {
             DeliveryStep::Never => {}
         }
         effects.alerts.extend(match trigger {
-            DeliveryTrigger::Gone => Some(self.alert(AlertKind::ReceiverGone, "answered 410: it gets nothing more")),
-            DeliveryTrigger::NotReceivedAtLast => Some(self.alert(AlertKind::DeliveryDead, "a webhook was given up")),
+            DeliveryTrigger::Gone => {
+                Some(self.alert(AlertKind::ReceiverGone, "the endpoint answered 410, deliveries are disabled"))
+            }
+            DeliveryTrigger::NotReceivedAtLast => {
+                Some(self.alert(AlertKind::DeliveryDead, "webhook delivery failed, will not retry"))
+            }
             _ => None,
         });
         Tried { attempt, effects, receiver_gone: answer.result == DeliveryResult::Gone }
     }
 
-    /// It is its turn, and there is no receiver.
+    /// Its turn came, and there is no endpoint.
     pub fn no_receiver(&mut self, stream: &mut DeliveryStream, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let DeliveryStep::To(state) = self.state.on(DeliveryTrigger::NoReceiver) {
@@ -193,8 +198,8 @@ impl Delivery {
         effects
     }
 
-    /// Somebody wants it delivered, again or after all. One that is on its way is tried at once; one that waits behind
-    /// another goes on waiting: the order of an aggregate's events is kept.
+    /// Replays the delivery. A pending one that is first in its aggregate is attempted at once; one
+    /// that waits for another keeps waiting, which preserves the order of the aggregate's events.
     pub fn replay(&mut self, stream: &DeliveryStream, now: Timestamp) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.state == DeliveryState::Pending && self.version > stream.open {
@@ -207,7 +212,7 @@ impl Delivery {
         effects
     }
 
-    /// It as [`Delivery::replay`] left it at that time, whatever has become of it since.
+    /// The state in which [`Delivery::replay`] left it at that time, regardless of later changes.
     #[must_use]
     pub fn as_replayed(self, attempts: &[DeliveryAttempt], at: Timestamp) -> Delivery {
         let before = || attempts.iter().filter(|attempt| attempt.at <= at);
@@ -224,14 +229,14 @@ impl Delivery {
         }
     }
 
-    /// The delay before the next try; `None` = there is none.
+    /// Delay before the next attempt; `None` means that there is none.
     fn delay(&self, retry_after: Option<Span>, jitter: Jitter) -> Option<Span> {
         let next = usize::try_from(self.tries).ok().and_then(|tries| SCHEDULE.get(tries))?;
         let asked = retry_after.map_or(Span(0), |span| span.clamp(Span(0), RETRY_AFTER_MAX));
         Some(jitter.apply(*next).max(asked))
     }
 
-    /// It is through; the next of its aggregate has the way free.
+    /// Finishes the delivery and starts the next one of its aggregate.
     fn end(&mut self, state: DeliveryState, stream: &mut DeliveryStream, effects: &mut WalletEffects, now: Timestamp) {
         self.state = state;
         self.next_at = None;
@@ -239,7 +244,7 @@ impl Delivery {
             self.delivered_at = Some(now);
         }
         effects.jobs.push((self.event.0, JobChange::Done));
-        // A replayed one is behind what is open: it frees nothing.
+        // A replayed delivery lies before the open one: it releases nothing.
         if stream.open == self.version {
             stream.open += 1;
             if stream.open <= stream.newest {

@@ -1,26 +1,27 @@
-//! The delivery's state machine: what each trigger does in each state (`decisions.md`, "Webhooks").
+//! The delivery's state machine: the effect of each trigger in each state (`decisions.md`,
+//! "Webhooks").
 
 use super::DeliveryState;
 
-/// What can happen to a delivery.
+/// Trigger of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryTrigger {
-    /// The receiver has it.
+    /// The endpoint received it.
     Received,
-    /// It has not, or has not said so.
+    /// The endpoint did not receive it, or did not confirm it.
     NotReceived,
-    /// The same at the last of the twelve tries.
+    /// The same at the last of the twelve attempts.
     NotReceivedAtLast,
-    /// 410.
+    /// The endpoint answered 410.
     Gone,
-    /// It is its turn, and there is no receiver.
+    /// Its turn came, and there is no endpoint.
     NoReceiver,
-    /// Replay.
+    /// A replay was requested.
     Replay,
 }
 
 impl DeliveryTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [DeliveryTrigger; 6] = [
         DeliveryTrigger::Received,
         DeliveryTrigger::NotReceived,
@@ -30,27 +31,27 @@ impl DeliveryTrigger {
         DeliveryTrigger::Replay,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             DeliveryTrigger::Received => "2xx, not `received: false`",
             DeliveryTrigger::NotReceived => "another answer, or none",
-            DeliveryTrigger::NotReceivedAtLast => "the same at the 12th try",
+            DeliveryTrigger::NotReceivedAtLast => "another answer or none, 12th attempt",
             DeliveryTrigger::Gone => "410",
-            DeliveryTrigger::NoReceiver => "no receiver",
+            DeliveryTrigger::NoReceiver => "no endpoint",
             DeliveryTrigger::Replay => "replay",
         }
     }
 }
 
-/// What a trigger does to a delivery.
+/// Effect of a trigger on a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// It is in this state now, and has no job.
+    /// Enters this state without a job.
     To(DeliveryState),
-    /// It is pending and is tried: at once, or after its delay.
+    /// Pending: attempted at once, or after its delay.
     Again,
-    /// It cannot happen: only a pending delivery is tried.
+    /// Cannot happen: only a pending delivery is attempted.
     Never,
 }
 

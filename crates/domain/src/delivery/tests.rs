@@ -1,4 +1,4 @@
-//! The rules of deliveries, each named by its test.
+//! Rules of deliveries, one test per rule.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ impl Books {
 use DeliveryState::{Dead, Delivered, Disabled, Pending};
 
 #[test]
-fn tries_come_at_the_decided_delays_and_then_never_more() {
+fn attempts_follow_the_schedule_and_then_end() {
     let mut books = Books::with(1);
     let mut delays = vec![Span(0)];
     for number in 1..=12 {
@@ -130,7 +130,7 @@ fn tries_come_at_the_decided_delays_and_then_never_more() {
 }
 
 #[test]
-fn delays_are_off_by_a_fifth_at_most() {
+fn jitter_is_at_most_a_fifth() {
     assert_eq!(Jitter::NONE.apply(Span::secs(100)), Span::secs(100));
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..5_000_u128 {
@@ -157,7 +157,7 @@ fn retry_after_is_honoured_but_not_beyond_a_day() {
 }
 
 #[test]
-fn received_ends_it_and_is_kept_with_its_attempt() {
+fn a_received_delivery_ends_and_keeps_its_attempt() {
     let mut books = Books::with(1);
     let tried = books.try_it(1, &received());
     let attempt = tried.attempt;
@@ -168,7 +168,7 @@ fn received_ends_it_and_is_kept_with_its_attempt() {
 }
 
 #[test]
-fn gone_disables_the_receiver_and_alerts() {
+fn gone_disables_the_endpoint_and_alerts() {
     let mut books = Books::with(2);
     let tried = books.try_it(1, &answer(DeliveryResult::Gone));
     assert!(tried.receiver_gone);
@@ -179,11 +179,11 @@ fn gone_disables_the_receiver_and_alerts() {
 }
 
 #[test]
-fn of_an_aggregate_only_the_first_that_is_not_through_is_tried() {
+fn only_the_first_unfinished_delivery_of_an_aggregate_is_attempted() {
     let mut books = Books::with(3);
     assert_eq!(books.due(), [1]);
     books.try_it(1, &failed());
-    assert_eq!(books.due(), [1], "the others wait behind it");
+    assert_eq!(books.due(), [1], "the others wait for it");
     books.try_it(1, &received());
     assert_eq!(books.due(), [2]);
     books.announce(ReceiverState::Open);
@@ -192,7 +192,7 @@ fn of_an_aggregate_only_the_first_that_is_not_through_is_tried() {
     assert_eq!(
         (books.states(), books.due()),
         (vec![Delivered, Dead, Pending, Pending], vec![3]),
-        "a dead one is passed"
+        "a dead one is skipped"
     );
     books.try_it(3, &received());
     books.try_it(4, &received());
@@ -201,7 +201,7 @@ fn of_an_aggregate_only_the_first_that_is_not_through_is_tried() {
 }
 
 #[test]
-fn without_a_receiver_nothing_is_tried_but_all_can_be_replayed() {
+fn without_an_endpoint_nothing_is_attempted_but_all_can_be_replayed() {
     let mut books = Books::with(0);
     books.announce(ReceiverState::Closed);
     books.announce(ReceiverState::Closed);
@@ -215,7 +215,7 @@ fn without_a_receiver_nothing_is_tried_but_all_can_be_replayed() {
 }
 
 #[test]
-fn a_replay_starts_the_schedule_again_and_frees_nothing_twice() {
+fn a_replay_restarts_the_schedule_and_releases_nothing_twice() {
     let mut books = Books::with(2);
     (0..12).for_each(|_| _ = books.try_it(1, &failed()));
     books.replay(1);
@@ -227,39 +227,39 @@ fn a_replay_starts_the_schedule_again_and_frees_nothing_twice() {
     assert_eq!((books.states(), books.due()), (vec![Delivered, Pending], vec![2]));
     books.replay(1);
     books.try_it(1, &received());
-    assert_eq!(books.due(), [2], "a delivered one can be sent again");
+    assert_eq!(books.due(), [2], "a delivered one can be replayed");
 }
 
 #[test]
-fn one_that_waits_behind_another_goes_on_waiting_when_it_is_replayed() {
+fn a_waiting_delivery_keeps_waiting_when_replayed() {
     let mut books = Books::with(2);
     books.try_it(1, &failed());
     books.replay(2);
     assert_eq!(books.due(), [1]);
     books.replay(1);
-    assert_eq!(books.jobs.get(&id(1)), Some(&monday()), "the first itself is tried at once");
+    assert_eq!(books.jobs.get(&id(1)), Some(&monday()), "the first is attempted at once");
 }
 
 #[test]
-fn what_was_not_to_be_delivered_holds_up_nothing() {
+fn events_without_delivery_block_nothing() {
     let mut books = Books::with(0);
     books.announce_number(3, ReceiverState::Open);
-    assert_eq!(books.due(), [3], "the first that is delivered need not be the first that happened");
+    assert_eq!(books.due(), [3], "the first delivery need not be the first event");
     books.announce_number(4, ReceiverState::Open);
     books.announce_number(5, ReceiverState::Open);
     books.try_it(3, &failed());
-    // 6 and 7 happened while nothing was wanted.
+    // 6 and 7 happened while no events were wanted.
     books.announce_number(8, ReceiverState::Open);
-    assert_eq!(books.due(), [3, 4, 5, 8], "nothing waits behind a gap, on neither side of it");
+    assert_eq!(books.due(), [3, 4, 5, 8], "nothing waits on either side of a gap");
     books.announce_number(9, ReceiverState::Open);
     books.try_it(8, &received());
     assert_eq!(books.due(), [3, 4, 5, 9]);
     books.try_it(3, &received());
-    assert_eq!(books.due(), [4, 5, 9], "what was tried at once frees nothing");
+    assert_eq!(books.due(), [4, 5, 9], "a delivery attempted at once releases nothing");
 }
 
 #[test]
-fn what_is_made_up_for_is_tried_at_once_and_in_order_where_nothing_was_delivered_yet() {
+fn backfilled_deliveries_are_attempted_at_once_and_in_order() {
     let mut books = Books::with(0);
     books.announce_number(4, ReceiverState::Open);
     books.announce_number(2, ReceiverState::Open);
@@ -268,14 +268,14 @@ fn what_is_made_up_for_is_tried_at_once_and_in_order_where_nothing_was_delivered
     assert_eq!(books.deliveries[&1].state, Disabled);
     books.try_it(4, &received());
     books.announce_number(5, ReceiverState::Open);
-    assert_eq!(books.due(), [2, 5], "what happens from now on is as if nothing had been made up for");
+    assert_eq!(books.due(), [2, 5], "later events behave as without a backfill");
     let mut fresh = Books::with(0);
     (1..=3).for_each(|version| fresh.announce_number(version, ReceiverState::Open));
     assert_eq!(fresh.due(), [1]);
 }
 
 #[test]
-fn an_event_has_the_same_id_whenever_it_is_asked_for_and_no_other_has_it() {
+fn event_ids_are_stable_and_unique() {
     let other = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd2)));
     assert_eq!(AGGREGATE.event_id(TENANT, 1), AGGREGATE.event_id(TENANT, 1));
     let ids = [id(1), id(2), other.event_id(TENANT, 1).0, AGGREGATE.event_id(crate::ids::TenantId(Uuid::nil()), 1).0];
@@ -285,7 +285,7 @@ fn an_event_has_the_same_id_whenever_it_is_asked_for_and_no_other_has_it() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in DeliveryState::ALL {
         assert_eq!(DeliveryState::parse(state.name()), Some(state));
     }
@@ -313,8 +313,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever happens: first deliveries are in the order of the aggregate; what is pending is due or waits behind
-    /// one that is; nothing that is through is due.
+    /// Under any sequence of steps: first deliveries follow the aggregate's order; a pending
+    /// delivery is due or waits for one that is; a finished delivery is never due.
     #[test]
     fn the_order_of_an_aggregate_is_kept(steps in steps()) {
         let mut books = Books::with(0);

@@ -1,5 +1,5 @@
-//! What the chain does to a deposit: it is found in a block, falls out of it, becomes deep enough to count, or stays
-//! away for good.
+//! Chain events of a deposit: inclusion in a block, loss of the block, sufficient depth, final
+//! disappearance.
 
 use super::case::{Case, Terms};
 use super::states::{Step, Trigger};
@@ -16,35 +16,35 @@ use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
-/// So many blocks after it fell out of the chain a transaction is given up.
+/// Number of blocks after which a transaction that dropped out of the chain is given up.
 pub const DROPPED_AFTER_BLOCKS: u64 = 128;
 
-/// A log of a supported coin that pays into a watched vault.
+/// Log of a supported token that pays into a watched vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// EIP-155 id of the chain.
     pub chain_id: u64,
     /// The vault.
     pub vault: Watched,
-    /// Which coin.
+    /// Stablecoin of the transfer.
     pub coin: StableCoin,
-    /// How much, in minor units (10^-6); greater than zero.
+    /// Amount in minor units (10^-6), positive.
     pub minor: i64,
-    /// Who paid.
+    /// Payer's address.
     pub from: Address,
     /// The transaction.
     pub tx: TxHash,
-    /// The place of the log among the transfers of its transaction.
+    /// Position of the log among the transaction's transfers.
     pub ordinal: u32,
-    /// Its block.
+    /// Block reference.
     pub place: Place,
-    /// The time that the block claims.
+    /// Timestamp of the block.
     pub paid_at: Timestamp,
 }
 
 impl Found {
-    /// The deposit that it is seen as for the first time; `sender` is what the submission says whose escrow it
-    /// came to.
+    /// The deposit at its first sighting; `sender` has the details of the submission whose escrow
+    /// was paid.
     pub fn deposit(&self, sender: SenderDetails, now: Timestamp) -> Deposit {
         Deposit {
             id: Deposit::id_of(self.chain_id, self.tx, self.ordinal),
@@ -88,9 +88,9 @@ impl Found {
 }
 
 impl Case {
-    /// Its log is in a block: for the first time, again, or still. One that has counted leaves its block by
-    /// [`Case::lost`] alone: a block that names another one comes from a process that was stopped for a while, and is an
-    /// older one.
+    /// Its log is in a block: for the first time, again, or still. A counted deposit leaves its
+    /// block through [`Case::lost`] only: a report of another block comes from a process that was
+    /// paused, and is outdated.
     pub fn included(&mut self, place: Place, paid_at: Timestamp, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let waits = matches!(self.deposit.state, DepositState::Seen | DepositState::Suspended);
@@ -114,20 +114,20 @@ impl Case {
         effects
     }
 
-    /// One that was given up is in the chain again. It stays failed to everybody; its amount goes to suspense when it is
-    /// deep enough. One that failed otherwise has its amount where it was.
+    /// A given-up deposit is in the chain again. It stays failed; its amount goes to suspense when
+    /// it is deep enough. A deposit that failed otherwise still has its amount.
     fn given_up_too_soon(&mut self, effects: &mut WalletEffects, cx: &Cx<'_>) {
         if self.deposit.pot == Pot::Nowhere {
             self.deposit.back_to = Some(self.deposit.state);
             self.deposit.state = DepositState::Suspended;
             self.deposit.state_at = cx.now;
-            let what = "a transaction that was given up is in the chain again".to_owned();
+            let what = "a transaction that was given up is back in the chain".to_owned();
             self.alert(AlertKind::DeepReorg, what, effects);
         }
     }
 
-    /// `block`, that it was in, was reorganised away; the chain is `height` blocks high. `spendable` is what the wallet
-    /// can still spend.
+    /// Its `block` was reorganised away; the chain is `height` blocks high. `spendable` is the
+    /// wallet's spendable balance.
     pub fn lost(&mut self, block: Place, height: u64, spendable: Money, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.place != Some(block) {
@@ -143,7 +143,7 @@ impl Case {
                 self.deposit.back_to = Some(from);
                 self.enter(DepositState::Suspended, &mut effects, cx);
                 self.withdraw_release(&mut effects, cx);
-                let what = format!("a {} deposit fell out of the chain: its amount is in suspense", from.name());
+                let what = format!("a {} deposit was reorganised away: its amount is in suspense", from.name());
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::To(state) if !gone => {
@@ -153,7 +153,8 @@ impl Case {
                 }
             }
             Step::To(_) | Step::Person => {
-                let what = format!("a {} deposit fell out of the chain and its amount is gone", from.name());
+                let what =
+                    format!("a {} deposit was reorganised away and its amount is no longer available", from.name());
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::Back | Step::Stays | Step::Refused => {}
@@ -198,7 +199,7 @@ impl Case {
             self.deposit.concern = concern;
             effects.merge(more);
         } else {
-            let what = "coins came straight to a wallet's address: they are in suspense".to_owned();
+            let what = "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
             self.alert(AlertKind::DirectDeposit, what, effects);
         }
         if state == DepositState::Rejected {
@@ -224,10 +225,10 @@ impl Case {
         }
     }
 
-    /// The chain has it again: it is where it was, and what has changed meanwhile about the wallet is made up for.
+    /// It is in the chain again: restores its state and applies the wallet changes since then.
     fn restore(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(mut state) = self.next(Trigger::Counted) else { return };
-        // A release that the reorganisation undid as well is done again.
+        // A release that the reorganisation undid as well is executed again.
         let release = self.deposit.release;
         let undone = self.intent(release).is_some_and(|intent| intent.state != IntentState::Done);
         if state == DepositState::Completed && undone {
@@ -244,8 +245,9 @@ impl Case {
         effects.merge(self.wallet_changed(cx));
     }
 
-    /// It has been out of the chain for [`DROPPED_AFTER_BLOCKS`]; `height` is that of the chain. Not before it is known
-    /// what became of its release, which can only have happened if the deposit did.
+    /// It has been out of the chain for [`DROPPED_AFTER_BLOCKS`]; `height` is that of the chain.
+    /// Not before the outcome of its release is known, which can only have happened if the deposit
+    /// did.
     pub fn dropped(&mut self, height: u64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let long = self.deposit.lost_at.is_some_and(|lost| height >= lost + DROPPED_AFTER_BLOCKS);
@@ -257,8 +259,8 @@ impl Case {
         effects
     }
 
-    /// It is out of the chain, and its release has moved what a later deposit brought: that one is shown as released, and
-    /// this one as what it is. `None` = it is in the chain.
+    /// It is out of the chain, and its release moved the amount of a later deposit: that one
+    /// becomes released, this one dropped. `None` means that it is in the chain.
     pub fn replaced(&mut self, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         if self.deposit.place.is_some() {
             return None;
@@ -272,7 +274,7 @@ impl Case {
         Some(effects)
     }
 
-    /// It will not come back: the bank is notified.
+    /// It will not return: notifies the bank.
     fn drop_out(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         if let Some(state) = self.next(Trigger::Dropped) {
             effects.transfers.extend(self.deposit.move_to(Pot::Nowhere, "deposit.dropped", cx));
@@ -290,7 +292,7 @@ impl Case {
         }
     }
 
-    /// The balance of its vault is not what the logs add up to: it does not count until it is.
+    /// Its vault's balance differs from the sum of the logs: it does not count until they match.
     pub fn dispute(&mut self, what: String) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.state == DepositState::Seen && !self.deposit.disputed {

@@ -1,4 +1,4 @@
-//! The transfers of each step of a deposit: its amount moves between the pots of [`Pot`].
+//! Ledger transfers of each step of a deposit, between the book accounts of [`Pot`].
 
 use super::{Deposit, Pot};
 use crate::ids::TransferId;
@@ -7,7 +7,8 @@ use crate::money::Money;
 use crate::payment::Cx;
 
 impl Deposit {
-    /// The account of a pot. What came straight to the wallet has no escrow: it waits in suspense.
+    /// The ledger account of a book account. A direct payment to the wallet has no escrow: it waits
+    /// in suspense.
     pub fn account(&self, pot: Pot) -> AccountCode {
         match (pot, self.request) {
             (Pot::Nowhere, _) => AccountCode::External(self.coin),
@@ -17,7 +18,7 @@ impl Deposit {
         }
     }
 
-    /// Where it waits until it is decided about.
+    /// Book account of an undecided deposit.
     pub(super) const fn waiting_pot(&self) -> Pot {
         if self.request.is_some() { Pot::Escrow } else { Pot::Suspense }
     }
@@ -39,19 +40,19 @@ impl Deposit {
         self.transfer(id, (self.pot, Pot::Wallet), TransferKind::Pending, "deposit.reserve", cx)
     }
 
-    /// The reservation becomes final: the amount is in the wallet.
+    /// Posts the reservation: the amount is in the wallet.
     pub(super) fn post_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
         let posted = self.end_hold(TransferKind::PostPending, "deposit.release", cx)?;
         self.pot = Pot::Wallet;
         Some(posted)
     }
 
-    /// The reservation is given back: the amount stays where it is.
+    /// Voids the reservation: the amount stays where it is.
     pub(super) fn void_hold(&mut self, cx: &mut Cx<'_>) -> Option<Transfer> {
         self.end_hold(TransferKind::VoidPending, "deposit.void", cx)
     }
 
-    /// What the coin's contract kept of what went to the wallet is not there.
+    /// Books the fee that the token contract deducted on the way to the wallet.
     pub(super) fn fee(&self, minor: i64, cx: &mut Cx<'_>) -> Transfer {
         let (id, pots) = (cx.transfer_id(), (Pot::Wallet, Pot::Nowhere));
         let whole = self.transfer(id, pots, TransferKind::Posted, "deposit.fee", cx);

@@ -1,4 +1,5 @@
-//! A deposit with what belongs to it, and the one way in which its state changes: books, job and version with it.
+//! A deposit with its related records, and the one place that changes its state together with
+//! books, job and version.
 
 use super::states::{Step, Trigger};
 use super::{Deposit, DepositState, Pot};
@@ -13,80 +14,80 @@ use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::{About, AboutDeposit, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
 
-/// A deposit with what belongs to it, taken out of the books for one decision.
+/// A deposit with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The deposit.
     pub deposit: Deposit,
-    /// The wallet that it is for.
+    /// Wallet that receives it.
     pub wallet: Wallet,
-    /// The request whose escrow it came to.
+    /// Request whose escrow it was paid to.
     pub request: Option<PaymentRequest>,
-    /// The intents that it names, and those that the decision makes.
+    /// The intents that it refers to, and those that the decision creates.
     pub intents: Vec<Intent>,
-    /// Dust in the same vault: what its release takes along, or may take along.
+    /// Dust in the same vault that its release includes or may include.
     pub riders: Vec<Deposit>,
 }
 
-/// Why a change is not made: the world has moved on, or it is not allowed.
+/// Reason for refusing a change: its premise is outdated, or a rule forbids it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
-    /// The deposit is not in a state for it.
+    /// The deposit's state does not permit it.
     #[error("the deposit is {}", .0.name())]
     State(DepositState),
     /// The wallet is frozen.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),
-    /// Something in its escrow is on legal hold: nothing leaves that.
+    /// Another deposit in its escrow is on legal hold: nothing leaves the escrow.
     #[error("the escrow is on legal hold")]
     EscrowHeld,
-    /// Nothing of it is held in an escrow.
-    #[error("nothing of the deposit is held in an escrow")]
+    /// No part of it is held in an escrow.
+    #[error("no part of the deposit is held in an escrow")]
     NothingHeld,
-    /// The address that it is to be given back to is, or may be, on a list, or the lists are too old.
+    /// The refund address is or may be on a list, or the lists are outdated.
     #[error("the address cannot be paid")]
     AddressRefused,
-    /// The address of a proposed refund is, or may be, on a list by now.
-    #[error("the address that it goes back to is on a list by now: withdraw the proposal")]
+    /// The address of a proposed refund is or may be on a list now.
+    #[error("the refund address is now on a sanctions list: withdraw the proposal")]
     AddressListed,
-    /// Another refund is proposed by now than the one that was looked at.
-    #[error("the refund that is proposed goes to another address, or is of another amount: look at it again")]
+    /// The proposed refund differs from the one that the user reviewed.
+    #[error("the proposed refund has changed (address or amount): review it again")]
     OtherRefund,
-    /// Nobody can be cleared: the lists are too old.
-    #[error("the sanction lists are too old to approve an address by")]
+    /// The lists are too old to clear an address.
+    #[error("the sanctions lists are too old to approve an address")]
     ListsTooOld,
-    /// Who proposed a refund cannot approve it too.
-    #[error("another person has to approve the refund")]
+    /// The proposer of a refund cannot approve it.
+    #[error("another user has to approve the refund")]
     SamePerson,
     /// The proposal is not on the chain yet.
     #[error("the refund is not proposed yet")]
     NotProposed,
-    /// The coin has no contract in the configuration.
-    #[error("the coin is not configured")]
+    /// The stablecoin has no contract in the configuration.
+    #[error("the token is not configured")]
     NoToken,
 }
 
-/// What decisions about deposits are made by, beside what belongs to them.
+/// Configuration and rules for decisions about deposits.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// The chain.
     pub chain: &'a ChainConfig,
-    /// How long after the expiry of a request a payment is still taken for it; `None` = not at all.
+    /// How long after its expiry a request still accepts a payment; `None` means not at all.
     pub accept_late: Option<Span>,
-    /// Less than this is not worth a release, in minor units.
+    /// Smallest amount worth a release, in minor units.
     pub release_min: i64,
-    /// Whether the cents of an amount say what becomes of it (`decisions.md`, "Sandbox values").
+    /// Whether an amount's cents select its outcome (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
 }
 
 impl Case {
-    /// One of its intents.
+    /// Finds one of its intents.
     pub fn intent(&mut self, id: Option<IntentId>) -> Option<&mut Intent> {
         let id = id?;
         self.intents.iter_mut().find(|intent| intent.id == id)
     }
 
-    /// The state that follows a trigger that may not fail.
+    /// State after a trigger that must not fail.
     pub(super) fn next(&self, trigger: Trigger) -> Option<DepositState> {
         match self.deposit.state.on(trigger) {
             Step::To(state) => Some(state),
@@ -95,7 +96,7 @@ impl Case {
         }
     }
 
-    /// Moves the deposit, with all that this means for the books and its job.
+    /// Changes the state, with its effects on books and job.
     pub(super) fn enter(&mut self, to: DepositState, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let deposit = &mut self.deposit;
         if to == DepositState::Completed {
@@ -108,7 +109,8 @@ impl Case {
             DepositState::Suspended => (Pot::Suspense, "deposit.suspend"),
             DepositState::Completed => (Pot::Wallet, "deposit.clear"),
             DepositState::Refunded => (Pot::Nowhere, "deposit.refund"),
-            // Where a refund is paid from, and where a failure leaves it, is where it was.
+            // A refund is paid from the current book account, and a failure leaves the amount
+            // there.
             DepositState::Failed | DepositState::Refunding => (deposit.pot, "deposit.stays"),
             DepositState::Rejected if deposit.pot == Pot::Suspense && deposit.state == DepositState::Refunding => {
                 (Pot::Suspense, "deposit.stays")
@@ -138,7 +140,7 @@ impl Case {
         }
     }
 
-    /// What its events begin with.
+    /// Common fields of its events.
     pub(super) fn about(&self) -> About {
         let deposit = &self.deposit;
         About {
@@ -149,7 +151,7 @@ impl Case {
         }
     }
 
-    /// Adds an event to its request's, or to its wallet's where it has no request.
+    /// Adds an event to its request, or to its wallet if it has no request.
     pub(super) fn tell(&mut self, event: WalletEvent, effects: &mut WalletEffects) {
         let (aggregate, version) = match &mut self.request {
             Some(request) => {
@@ -164,12 +166,12 @@ impl Case {
         effects.events.push(NewWalletEvent { aggregate, version, event });
     }
 
-    /// It failed, or was refused: the reason is kept and the bank is told.
+    /// It failed or was rejected: keeps the reason and notifies the bank.
     pub(super) fn fail(&mut self, reason: FailureReason, effects: &mut WalletEffects, cx: &Cx<'_>) {
         self.fail_saying(reason, message(reason), effects, cx);
     }
 
-    /// The same in other words than the reason's own.
+    /// Like [`Case::fail`], with a specific message.
     pub(super) fn fail_saying(
         &mut self,
         reason: FailureReason,
@@ -183,18 +185,18 @@ impl Case {
         self.tell(event, effects);
     }
 
-    /// Calls a person.
+    /// Raises an alert.
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.deposit.id.0, what });
     }
 }
 
-/// `error_message`: neutral, the same for everybody.
+/// `error_message`: neutral, the same for all recipients.
 pub const fn message(reason: FailureReason) -> &'static str {
     match reason {
         FailureReason::OnChainRevert => "the transfer failed on the chain",
         FailureReason::TransactionDropped => "the incoming transaction is no longer part of the chain",
-        FailureReason::TokenPaused => "the coin's issuer has paused transfers",
+        FailureReason::TokenPaused => "the token's issuer has paused transfers",
         FailureReason::AddressBlacklisted => "the address cannot be paid",
         FailureReason::UnsupportedAsset => "the token is not supported",
         FailureReason::ComplianceRejected => "the transaction cannot be completed",

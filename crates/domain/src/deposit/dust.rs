@@ -1,6 +1,7 @@
-//! Deposits that are not worth a release. They are recorded and screened, and hold nothing up, block no wallet and count for
-//! no refusal. They wait in their vault until they add up to a release, complete the request, or another deposit's release
-//! takes them along: one movement then moves them all.
+//! Deposits that are not worth a release. They are recorded and screened, but block no wallet or
+//! release and do not count towards refusals. They wait in their vault until they add up to a
+//! release, complete the request, or another deposit's release includes them: one movement then
+//! moves them all.
 
 use super::case::{Case, Terms};
 use super::states::Trigger;
@@ -12,11 +13,11 @@ use crate::payment_request::PaymentRequest;
 use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// Most dust that one release takes along: the largest.
+/// Maximum number of dust deposits per release: the largest first.
 pub const RIDERS_MAX: usize = 32;
 
 impl Case {
-    /// It is deep enough, and not worth a release.
+    /// It is deep enough, but not worth a release.
     pub(super) fn credit_dust(&mut self, confirmations: u64, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(state) = self.next(Trigger::CountedDust) else { return };
         self.deposit.credited_at = Some(cx.now);
@@ -30,8 +31,8 @@ impl Case {
         }
     }
 
-    /// Screening has assessed dust. What was found is kept and nothing follows from it, unless dust of which nothing was
-    /// found is worth a release by now.
+    /// Records the assessment of dust. It has no further effect, unless clean dust is now worth a
+    /// release.
     pub(super) fn dust_screened(&mut self, assessment: Assessment, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects =
             WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
@@ -72,7 +73,7 @@ impl Case {
         effects
     }
 
-    /// Compliance is called once for each request, or wallet, however much comes.
+    /// Raises one compliance alert per request or wallet, however many deposits arrive.
     fn keep_finding(&mut self, assessment: &Assessment, effects: &mut WalletEffects) {
         let deposit = &self.deposit;
         let is_known = deposit.assessment.as_ref().is_some_and(|before| before.hold == Some(Hold::Legal));
@@ -86,7 +87,8 @@ impl Case {
         self.deposit.version += 1;
     }
 
-    /// Its amount counts for its request from now on. Says why a person must decide about it, if one must.
+    /// From now on its amount counts towards its request. Returns the reason for a mandatory
+    /// review, if any.
     fn weigh_in(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &Cx<'_>) -> Option<ReasonCode> {
         if !std::mem::take(&mut self.deposit.is_dust) {
             return None;
@@ -100,7 +102,7 @@ impl Case {
         concern
     }
 
-    /// Whether a release of the deposit can take this dust along.
+    /// Whether a release of the deposit can include this dust.
     fn may_ride(&self, dust: &Deposit, terms: Terms<'_>) -> bool {
         let of = &self.deposit;
         let is_good = dust.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Approved);
@@ -110,7 +112,7 @@ impl Case {
         is_there && is_beside && is_good && !self.request.as_ref().is_some_and(concern)
     }
 
-    /// Its release takes dust of its vault along; what that adds, in minor units.
+    /// Adds dust of its vault to its release; returns the added minor units.
     pub(super) fn take_along(
         &mut self,
         release: IntentId,
@@ -140,7 +142,7 @@ impl Case {
         sum
     }
 
-    /// Dust that came straight to the wallet as well is the wallet's with it: nothing has to be moved.
+    /// Dust paid directly to the wallet needs no movement: it is credited with the deposit.
     pub(super) fn complete_dust(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         for at in 0..self.riders.len() {
             if !self.may_ride(&self.riders[at], terms) {
@@ -157,7 +159,7 @@ impl Case {
         }
     }
 
-    /// Whether all that its release takes along is still to go along.
+    /// Whether all dust in its release is still eligible.
     pub(super) fn riders_are_there(&self) -> bool {
         self.deposit.riders.iter().all(|id| {
             let rider = self.riders.iter().find(|it| it.id == *id);
@@ -165,7 +167,7 @@ impl Case {
         })
     }
 
-    /// Its release does not happen: what it would have taken along waits for another one.
+    /// Its release does not happen: its dust waits for another one.
     pub(super) fn leave_riders(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let release = self.deposit.release;
         for at in 0..self.riders.len() {
@@ -183,7 +185,8 @@ impl Case {
         self.deposit.riders.clear();
     }
 
-    /// Its release took effect in `tx`, and moved its riders too; what of the `fee` is the deposit's own.
+    /// Its release took effect in `tx` and moved its riders too; returns the deposit's own part of
+    /// the `fee`.
     pub(super) fn riders_released(
         &mut self,
         tx: TxHash,
@@ -205,7 +208,7 @@ impl Case {
         own
     }
 
-    /// Decides about one of its riders as about itself: with the same wallet, request and intents.
+    /// Decides about one of its riders with the same wallet, request and intents.
     fn with_rider<T>(&mut self, at: usize, decide: impl FnOnce(&mut Case) -> T) -> T {
         std::mem::swap(&mut self.deposit, &mut self.riders[at]);
         let made = decide(self);

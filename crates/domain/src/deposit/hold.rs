@@ -1,6 +1,7 @@
-//! What legal hold means beyond a deposit's state: the controller is told to let nothing out of its escrow, and nothing
-//! else in there moves any more. The way back takes two people and leaves the deposit refused: the controller is told once
-//! nothing in the escrow is on hold, and what else is in there goes on when that has taken effect.
+//! Effects of a legal hold beyond the deposit's state: the controller lets nothing out of its
+//! escrow, and no other deposit in the escrow moves. Lifting takes two users and leaves the deposit
+//! rejected. The controller lifts the hold once nothing in the escrow is on hold; after that takes
+//! effect, the other deposits continue.
 
 use super::case::{Case, DepositRefusal};
 use super::states::Trigger;
@@ -15,24 +16,26 @@ use crate::payment_request::{EscrowHold, PaymentRequest};
 use crate::risk::{Hold, ReasonCode, RiskResult};
 use crate::wallet_effects::WalletEffects;
 
-/// The word under which the controller records why a vault is on hold.
+/// Case reference under which the controller records the reason of a vault's hold.
 pub fn case_of(deposit: DepositId) -> Word {
     vault::hash(&[b"corridor.case", deposit.0.as_bytes()])
 }
 
 impl Case {
-    /// Whether something in its escrow is on legal hold. The controller holds vaults, not payments: what else is in there
-    /// stays too.
+    /// Whether a deposit in its escrow is on legal hold. The controller holds vaults, not payments:
+    /// the other deposits stay too.
     pub fn escrow_is_held(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.is_held(&self.deposit.to))
     }
 
-    /// Its escrow goes on hold, here at once and on the chain as soon as that goes. A wallet is no escrow: what came straight
-    /// to it is kept in the books, and the rest of its money is its owner's.
+    /// Puts its escrow on hold, here at once and on the chain as soon as possible. A wallet is no
+    /// escrow: a direct payment is held in the books, and the rest of the wallet's money remains
+    /// its owner's.
     pub(super) fn hold_escrow(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(request) = &mut self.request else { return };
         let held_at = request.hold_of(&self.deposit.to).held_at.or(Some(cx.now));
-        // One that is being lifted for something else stays on hold now. Whoever counts what holds it counts again.
+        // A hold being lifted for another deposit stays now. A concurrent count of the holds starts
+        // again.
         request.set_hold(&self.deposit.to, EscrowHold { held_at, lift: None });
         if self.deposit.legal_hold.is_some() {
             return;
@@ -41,19 +44,19 @@ impl Case {
         self.deposit.legal_hold = id;
     }
 
-    /// Wants the controller told whether its escrow is on hold; `None` = it is in none.
+    /// Requests a change of its escrow's hold by the controller; `None` if it is in no escrow.
     fn tell_hold(&mut self, held: bool, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Option<IntentId> {
         self.request.as_ref()?;
         let vault = self.deposit.to;
         let plan = Plan::SetLegalHold { vault, held, case: case_of(self.deposit.id) };
         let id = IntentId(cx.ids.next());
         let intent = self.new_intent(id, IntentKind::SetLegalHold, plan, effects, cx);
-        // It moves nothing, so whatever the coin's contract does is nothing to it.
+        // It moves no tokens, so a halted token contract does not matter.
         self.intents.push(Intent { coin: None, ..intent });
         Some(id)
     }
 
-    /// One that came on hold before holds went to the chain.
+    /// A hold that predates on-chain holds.
     pub fn keep_held(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.state == DepositState::LegalHold {
@@ -64,14 +67,15 @@ impl Case {
         effects
     }
 
-    /// Two people lift its hold: it stays refused, which the bank has been told, and can be given back. Unless something
-    /// else is on hold in its escrow, the controller is told, and the escrow is free when that has taken effect.
+    /// Two users lift its hold: it stays rejected, as the bank knows, and can be refunded. Unless
+    /// another deposit holds the escrow, the controller lifts its hold, and the escrow is free when
+    /// that takes effect.
     ///
     /// # Errors
     /// [`DepositRefusal::State`]: it is not on hold.
     pub fn lift_hold(&mut self, others_hold: bool, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
         let mut effects = WalletEffects::default();
-        // What fell out of the chain for good while it was on hold has left its escrow so.
+        // A deposit dropped from the chain for good while on hold has left its escrow on hold.
         if self.deposit.state == DepositState::Failed && self.deposit.legal_hold.is_some() {
             self.deposit.version += 1;
         } else {
@@ -91,7 +95,7 @@ impl Case {
         Ok(effects)
     }
 
-    /// Its escrow is on hold no more: what waited only for that is screened again.
+    /// Its escrow is no longer on hold: deposits that waited only for that are screened again.
     pub fn escrow_free(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if !self.escrow_is_held()
@@ -103,10 +107,10 @@ impl Case {
         effects
     }
 
-    /// What else is in its escrow was told that this is on hold no more.
+    /// The other deposits in its escrow have been notified of the lifted hold.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]: the job is another one's by now.
+    /// [`DepositRefusal::State`]: the job belongs to another deposit now.
     pub fn hold_followed(&self) -> Result<WalletEffects, DepositRefusal> {
         if matches!(self.deposit.state, DepositState::Screening | DepositState::InReview | DepositState::Refunding) {
             return Err(DepositRefusal::State(self.deposit.state));
@@ -116,22 +120,23 @@ impl Case {
 }
 
 impl Deposit {
-    /// Whether the chain has still to be told that it is on legal hold.
+    /// Whether its legal hold still has to be set on the chain.
     pub fn owes_a_hold(&self) -> bool {
         self.state == DepositState::LegalHold && self.request.is_some() && self.legal_hold.is_none()
     }
 
-    /// Whether its escrow is on hold for it.
+    /// Whether its escrow is on hold because of it.
     pub fn holds_its_escrow(&self) -> bool {
         self.legal_hold.is_some() || self.owes_a_hold()
     }
 
-    /// Whether two people can lift a hold of it.
+    /// Whether it has a hold that two users can lift.
     pub fn has_hold_to_lift(&self) -> bool {
         self.state == DepositState::LegalHold || (self.state == DepositState::Failed && self.legal_hold.is_some())
     }
 
-    /// Whether a person was asked about it only because something else in its escrow was on hold: it had been found good.
+    /// Whether it is in review only because another deposit held its escrow: its own screening was
+    /// clean.
     pub fn waits_for_escrow(&self) -> bool {
         let found = self.assessment.as_ref();
         let found_good =
@@ -141,13 +146,15 @@ impl Deposit {
 }
 
 impl PaymentRequest {
-    /// Whether the controller is still to be told this about an escrow: with the newest decision the older ones are over.
+    /// Whether this hold change is still due for an escrow: the newest decision supersedes older
+    /// ones.
     pub fn wants_told(&self, intent: IntentId, escrow: &Address, held: bool) -> bool {
         let hold = self.hold_of(escrow);
         if held { hold.held_at.is_some() && hold.lift.is_none() } else { hold.lift == Some(intent) }
     }
 
-    /// The controller holds an escrow no more; what waits in there goes on, which the worker that follows `lifted` sees to.
+    /// The controller no longer holds an escrow. The worker that handles `lifted` resumes the
+    /// deposits in it.
     pub fn escrow_lifted(&mut self, intent: IntentId, lifted: DepositId, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(escrow) = self.lifted_by(intent)

@@ -1,4 +1,4 @@
-//! Who decides about a deposit that counts: screening, a person, the state of the wallet.
+//! Decisions about a counted deposit: by screening, by a reviewer, by the wallet's state.
 
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::{Step, Trigger};
@@ -10,16 +10,16 @@ use crate::wallet::{BlockReason, TriggeredBy, WalletState};
 use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{FailureReason, WalletEvent};
 
-/// What the bank is told of a wallet that screening had blocked.
+/// Details reported to the bank when screening blocks a wallet.
 pub const RISK_DETAILS: &str = "Blocked by the risk check of an incoming transaction";
-/// What the bank is told of a wallet that a reviewer had blocked.
+/// Details reported to the bank when a reviewer blocks a wallet.
 pub const REVIEW_DETAILS: &str = "Blocked in the review of an incoming transaction";
 
 impl Case {
-    /// Screening has assessed it.
+    /// Records a screening result.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]: it is not being screened any more.
+    /// [`DepositRefusal::State`]: it is no longer being screened.
     pub fn screened(
         &mut self,
         assessment: Assessment,
@@ -29,12 +29,13 @@ impl Case {
         if self.deposit.state == DepositState::Dust {
             return Ok(self.dust_screened(assessment, terms, cx));
         }
-        // What was blocked meanwhile waits, whatever was found, and is screened again after that.
+        // A deposit of a since blocked wallet waits, whatever was found, and is screened again
+        // afterwards.
         if self.deposit.state == DepositState::Screening && self.wallet.state.is_frozen() {
             return Ok(self.wallet_changed(cx));
         }
         let assessment = match assessment.result {
-            // It could not be released: what becomes of it a person says.
+            // It could not be released: a reviewer decides.
             RiskResult::Approved if self.escrow_is_held() => {
                 Assessment { result: RiskResult::ManualReview, reason: ReasonCode::EscrowHeld, ..assessment }
             }
@@ -58,7 +59,7 @@ impl Case {
         Ok(effects)
     }
 
-    /// The state that a trigger leads to, for what may be refused.
+    /// State after a trigger that may be refused.
     pub(super) fn allowed(&self, trigger: Trigger) -> Result<DepositState, DepositRefusal> {
         match self.deposit.state.on(trigger) {
             Step::To(state) => Ok(state),
@@ -66,7 +67,7 @@ impl Case {
         }
     }
 
-    /// Tells the decision, then takes it.
+    /// Emits the decision, then applies it.
     pub(super) fn judged(
         &mut self,
         state: DepositState,
@@ -106,17 +107,17 @@ impl Case {
     ) {
         let order = BlockOrder { reason, details: details.to_owned(), auto_unblock_hours: None, triggered_by };
         let cause = self.about().deposit;
-        // One that is frozen already stays as it is: nothing more is to be done about it.
+        // A frozen wallet stays as it is: no further action is needed.
         if let Ok(blocked) = self.wallet.block_because_of(cause, order, cx.now) {
             effects.merge(blocked);
         }
     }
 
-    /// A person has decided about it.
+    /// Records a reviewer's decision.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen wallet;
-    /// [`DepositRefusal::EscrowHeld`]: nor out of an escrow on legal hold.
+    /// [`DepositRefusal::State`]; [`DepositRefusal::Frozen`]: nothing is approved for a frozen
+    /// wallet; [`DepositRefusal::EscrowHeld`]: nor out of an escrow on legal hold.
     pub fn reviewed(
         &mut self,
         verdict: ReviewVerdict,
@@ -142,7 +143,7 @@ impl Case {
         let mut effects = WalletEffects::default();
         self.deposit.decision = Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });
         if from == DepositState::Rejected {
-            // Refused already, and told so: only the kind of refusal is another one.
+            // Already rejected and reported: only the kind of rejection changes.
             self.enter(state, &mut effects, cx);
             return Ok(effects);
         }
@@ -160,7 +161,7 @@ impl Case {
         Ok(effects)
     }
 
-    /// What screening found, with a person's decision in the place of its own.
+    /// The screening result, with the reviewer's decision in place of its own.
     fn assessment_of(
         &self,
         result: RiskResult,
@@ -190,7 +191,7 @@ impl Case {
         Assessment { result, reason, hold, decided_by: Some(by.to_owned()), at: cx.now, ..found }
     }
 
-    /// The wallet's state is another one: what hangs on it is brought in line.
+    /// The wallet's state changed: brings the deposit in line.
     pub fn wallet_changed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let trigger = match self.wallet.state {
@@ -209,7 +210,8 @@ impl Case {
 }
 
 impl DepositState {
-    /// Whether a wallet that has come to this state takes such a deposit with it, see [`Case::wallet_changed`].
+    /// Whether a wallet that enters this state moves the deposit with it, see
+    /// [`Case::wallet_changed`].
     pub const fn moves_with(self, wallet: WalletState) -> bool {
         let trigger = match wallet {
             WalletState::Active | WalletState::Pending => Trigger::WalletUnblocked,

@@ -1,6 +1,6 @@
-//! Giving a refused deposit back. Compliance proposes it, to an address that the sender named and that was screened;
-//! another person approves it; both halves are carried out on the chain by keys of their own. What is on legal hold is
-//! never given back.
+//! Refund of a rejected deposit. Compliance proposes it to an address that the sender named and
+//! that was screened; another user approves it; separate keys execute both halves on the chain. A
+//! deposit on legal hold is never refunded.
 
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
@@ -14,7 +14,7 @@ use crate::screening::{Screened, Verdict};
 use crate::wallet_effects::{AlertKind, WalletEffects};
 
 impl Case {
-    /// Compliance proposes to give it back to `to`, about which `screened` was found.
+    /// Compliance proposes a refund to `to`, with the screening result `screened`.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::NothingHeld`], [`DepositRefusal::EscrowHeld`],
@@ -60,7 +60,7 @@ impl Case {
         Ok(effects)
     }
 
-    /// The proposal is on the chain: another person has to approve it.
+    /// The proposal is on the chain and awaits another user's approval.
     pub fn refund_proposed(&mut self, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(refund) = self.deposit.refund.as_mut().filter(|refund| !refund.proposed) {
@@ -71,13 +71,14 @@ impl Case {
         effects
     }
 
-    /// Another person approves the refund that he has `seen`, to an address about which `screened` is found now: lists have
-    /// changed since it was proposed. A proposal that came in its place meanwhile is not the one that he approves.
+    /// Another user approves the refund that they have `seen`. `screened` is the current result for
+    /// the address: the lists may have changed since the proposal. A proposal that has replaced it
+    /// meanwhile is not approved.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
-    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`], [`DepositRefusal::AddressListed`],
-    /// [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`],
+    /// [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
         seen: SeenRefund,
@@ -121,26 +122,31 @@ impl Case {
         Ok(effects)
     }
 
-    /// Its approval was refused because the address is on a list by now: a person is called, since money waits to go there.
+    /// Its approval was refused because the address is now listed: raises an alert, since money
+    /// waits to go there.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]: no refund waits for its approval any more.
+    /// [`DepositRefusal::State`]: no refund awaits approval.
     pub fn refund_listed(&mut self, screened: &Screened) -> Result<WalletEffects, DepositRefusal> {
         if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval) || !screened.is_match() {
             return Err(DepositRefusal::State(self.deposit.state));
         }
         let mut effects = WalletEffects::default();
         let version = &screened.list_version;
-        let what = format!("a refund was not approved: its address is on a list of version {version}; withdraw it");
+        let what = format!(
+            "refund approval refused: the address is on the sanctions list of version {version}, withdraw the proposal"
+        );
         self.alert(AlertKind::Transaction, what, &mut effects);
         Ok(effects)
     }
 
-    /// The proposal is taken back before anybody has approved it: it is as refused as before. What is on the chain already
-    /// is called off there too, so that no key can carry it out; what has no transaction yet is not sent.
+    /// Withdraws an unapproved proposal: the deposit is rejected as before. A proposal on the chain
+    /// is cancelled there too, so that no key can execute it; one without a transaction is not
+    /// sent.
     ///
     /// # Errors
-    /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is just on its way to the chain.
+    /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is on its way to
+    /// the chain.
     pub fn withdraw_refund(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
         let refused = DepositRefusal::State(self.deposit.state);
         let open = self.deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
@@ -166,13 +172,13 @@ impl Case {
         Ok(effects)
     }
 
-    /// Whether an intent is one half of the refund that is under way: that of an earlier proposal is not.
+    /// Whether an intent is one half of the current refund; intents of earlier proposals are not.
     pub fn is_refunded_by(&self, intent: IntentId) -> bool {
         let refund = self.deposit.refund.as_ref();
         refund.is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent))
     }
 
-    /// It was given back in `tx`.
+    /// It was refunded in `tx`.
     pub fn refunded(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(Trigger::RefundDone) {
@@ -184,7 +190,7 @@ impl Case {
         effects
     }
 
-    /// One of the two halves failed for good: it is as refused as before.
+    /// One of the two halves failed for good: the deposit is rejected as before.
     pub fn refund_failed(&mut self, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(Trigger::RefundFailed) {

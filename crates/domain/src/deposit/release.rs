@@ -1,4 +1,4 @@
-//! The release of an approved deposit: the wish to move it, and what the chain made of that.
+//! Release of an approved deposit: its request and its on-chain outcome.
 
 use super::case::{Case, Terms, message};
 use super::states::Trigger;
@@ -14,11 +14,12 @@ use crate::wallet::WalletState;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
-/// More than any vault of a sandbox holds, in minor units (a billion coins): what is to fail on the chain asks for it.
+/// More than any sandbox vault holds, in minor units (a billion tokens): requested to fail on the
+/// chain.
 const TOO_MUCH: u64 = 1_000_000_000_000_000;
 
 impl Case {
-    /// It may go to the wallet. What came straight to the wallet is there already.
+    /// Approves it for the wallet. A direct payment to the wallet is already there.
     pub(super) fn approve(
         &mut self,
         state: DepositState,
@@ -37,7 +38,7 @@ impl Case {
         }
     }
 
-    /// Wants a release, unless one is wanted already.
+    /// Requests a release, unless there is one.
     pub(super) fn want_release(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let release = self.deposit.release;
         if self.intent(release).is_some_and(|intent| !intent.state.is_terminal()) {
@@ -45,7 +46,7 @@ impl Case {
         }
         let id = IntentId(cx.ids.next());
         let Some(mut movement) = self.movement(id, terms) else {
-            let what = "a release cannot be made: the coin has no contract in the configuration".to_owned();
+            let what = "release failed: the token has no contract in the configuration".to_owned();
             return self.alert(AlertKind::Transaction, what, effects);
         };
         let riders = self.take_along(id, terms, effects, cx);
@@ -60,7 +61,7 @@ impl Case {
         self.deposit.release = Some(id);
     }
 
-    /// What moves out of its vault under an intent.
+    /// The movement out of its vault under an intent.
     pub(super) fn movement(&self, intent: IntentId, terms: Terms<'_>) -> Option<Movement> {
         let deposit = &self.deposit;
         let (reference, recipient) = match &self.request {
@@ -94,11 +95,11 @@ impl Case {
         }
     }
 
-    /// A release that has no transaction yet is no longer wanted. One that has is called off by its transaction, when
-    /// that is next looked at.
+    /// Cancels a release that has no transaction yet. A release with a transaction is cancelled by
+    /// it at its next check.
     pub(super) fn withdraw_release(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let (release, id) = (self.deposit.release, self.deposit.id.0);
-        // The release of the deposit that it rides with is called off when its transaction is next looked at.
+        // The release that it rides with is cancelled when its transaction is next checked.
         if let Some(intent) = self.intent(release).filter(|intent| intent.subject == id) {
             let (called_off, more) = intent.withdraw(cx.now);
             effects.merge(more);
@@ -108,14 +109,14 @@ impl Case {
         }
     }
 
-    /// Whether a release may be signed for it now.
+    /// Whether a release may be signed now.
     pub fn may_release(&self) -> bool {
         let is_free = !self.wallet.state.is_frozen() && !self.escrow_is_held();
         self.deposit.state == DepositState::Approved && is_free && self.riders_are_there()
     }
 
-    /// Whether this intent has to be carried out whatever happens: others count on it already, and a reorganisation undid
-    /// it.
+    /// Whether this intent has to be executed unconditionally: others rely on it, and a
+    /// reorganisation undid it.
     pub fn owes(&self, intent: IntentId) -> bool {
         let refund = self.deposit.refund.as_ref();
         match self.deposit.state {
@@ -127,7 +128,8 @@ impl Case {
         }
     }
 
-    /// The release took effect in `tx`; the coin's contract kept a `fee` of it for its issuer: what arrived is in the wallet.
+    /// The release took effect in `tx`. The token contract deducted a `fee` for its issuer; the
+    /// rest is in the wallet.
     pub fn released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let fee = self.riders_released(tx, fee, &mut effects, cx);
@@ -135,7 +137,7 @@ impl Case {
         effects
     }
 
-    /// The same of one deposit of those that the release moved.
+    /// Like [`Case::released`], for one of the deposits that the release moved.
     pub(super) fn one_released(&mut self, tx: TxHash, fee: i64, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let Some(state) = self.next(Trigger::ReleaseDone) else {
@@ -149,7 +151,7 @@ impl Case {
         if fee > 0 {
             effects.transfers.push(self.deposit.fee(fee, cx));
             let (kept, coin) = (coin_amount::show(fee), self.deposit.coin.currency().code());
-            let what = format!("{coin}'s contract takes a fee: {kept} of a release did not arrive");
+            let what = format!("the {coin} contract deducts a fee: {kept} of a release did not arrive");
             self.alert(AlertKind::TokenChanged, what, &mut effects);
         }
         self.deposit.back_to = None;
@@ -170,8 +172,9 @@ impl Case {
         effects
     }
 
-    /// What its release was to move has gone to the wallet in `tx`, the release of a deposit that is in the chain no more: it
-    /// is released by that. `None` = it is not about to be released.
+    /// The release of another deposit, which is no longer in the chain, moved its amount to the
+    /// wallet in `tx`: that counts as its release. `None` means that it is not about to be
+    /// released.
     pub fn released_before(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         if self.deposit.state != DepositState::Approved || self.deposit.place.is_none() {
             return None;
@@ -179,17 +182,17 @@ impl Case {
         let mut effects = WalletEffects::default();
         self.withdraw_release(&mut effects, cx);
         effects.merge(self.released(tx, 0, cx));
-        let what = format!("it was released by {tx}, which a reorganisation had taken from another deposit");
+        let what = format!("released by {tx}, which belonged to another deposit before a reorganisation");
         self.alert(AlertKind::DeepReorg, what, &mut effects);
         Some(effects)
     }
 
-    /// The release failed as often as it is tried.
+    /// The release failed at its last attempt.
     pub fn release_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         self.release_ends(reason, message(reason), cx)
     }
 
-    /// The coin moved nothing for as long as is waited for.
+    /// The token stayed halted for longer than the timeout.
     pub fn release_halted(&mut self, halt: Halt, cx: &mut Cx<'_>) -> WalletEffects {
         self.release_ends(FailureReason::TokenPaused, halt.message(), cx)
     }
@@ -200,13 +203,14 @@ impl Case {
         if let Some(state) = self.next(Trigger::ReleaseFailed) {
             self.enter(state, &mut effects, cx);
             self.fail_saying(reason, message, &mut effects, cx);
-            let what = format!("a release failed: {}", reason.name());
+            let what = format!("release failed: {}", reason.name());
             self.alert(AlertKind::Transaction, what, &mut effects);
         }
         effects
     }
 
-    /// The release certainly did not happen and never will: what follows is the wallet's state to say.
+    /// The release certainly did not happen and never will: the wallet's state decides what
+    /// follows.
     pub fn release_stopped(&mut self, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         self.leave_riders(&mut effects, cx);

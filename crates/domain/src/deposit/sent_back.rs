@@ -1,37 +1,37 @@
-//! Whether the sender of a deposit is asked where it is to be sent back to. What is on legal hold asks like any other
-//! refused deposit: its sender must not learn of the difference, and the address is only kept.
+//! Whether to ask a deposit's sender for a refund address. A deposit on legal hold asks like any
+//! other rejected one: its sender must not learn the difference, and the address is only kept.
 
 use super::{Deposit, DepositState, Pot};
 use crate::payment_request::RequestException;
 
-/// Whether a deposit's sender is asked where to send it back.
+/// Whether a deposit's sender is asked for a refund address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asking {
-    /// Nothing of it is sent back, or it is back already.
+    /// Not asked: nothing is refunded, or it has been refunded.
     No,
-    /// He has been asked: somebody has proposed a refund.
+    /// No longer asked: a refund is proposed.
     Over,
-    /// He is asked, and may change what he said.
+    /// Asked; the answer can still be changed.
     Yes,
 }
 
 impl Deposit {
-    /// Whether it is held where the controller can give it back from. It gives nothing back out of a wallet: there is no
-    /// telling its owner's money apart there.
+    /// Whether it is held where the controller can refund it. The controller refunds nothing out of
+    /// a wallet, where the owner's money is indistinguishable.
     pub const fn is_held_in_escrow(&self) -> bool {
         matches!(self.pot, Pot::Escrow | Pot::Suspense) && self.place.is_some() && self.request.is_some()
     }
 
-    /// Whether its sender is asked, where what came for its request is not what was asked for in this way. One that a
-    /// person looks at asks only where its sender is told of that way already: of no other deposit may he learn that it
-    /// could be refused.
+    /// Whether its sender is asked, given how the request's payments deviate. A deposit in review
+    /// asks only if the sender already knows of the deviation: of no other deposit may they learn
+    /// that it could be rejected.
     pub const fn asks_where_back(&self, exception: RequestException) -> Asking {
         if !self.is_held_in_escrow() {
             return Asking::No;
         }
         let is_unusual = match exception {
             RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid => true,
-            // A sender is never told of the last three.
+            // The last three are never reported to a sender.
             RequestException::None
             | RequestException::Partial
             | RequestException::Held

@@ -1,81 +1,81 @@
-//! The incoming transaction's state machine: what each trigger does in each state (`decisions.md`, "Incoming
-//! transaction").
+//! The incoming transaction's state machine: the effect of each trigger in each state
+//! (`decisions.md`, "Incoming transaction").
 
 use super::DepositState;
 
-/// What can happen to a deposit.
+/// Trigger of a deposit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// Its log is in a block.
     Included,
-    /// The block that it was in was reorganised away.
+    /// Its block was reorganised away.
     Lost,
-    /// It is at the policy's depth; the wallet is in use.
+    /// It has the policy's depth; the wallet is active.
     Counted,
-    /// The same, and it is not worth a release, whatever the wallet is.
+    /// It has the policy's depth and is not worth a release, whatever the wallet's state.
     CountedDust,
-    /// It is at the policy's depth, and the wallet is blocked.
+    /// It has the policy's depth; the wallet is blocked.
     CountedBlocked,
-    /// The same, and the wallet is blacklisted.
+    /// It has the policy's depth; the wallet is blacklisted.
     CountedBlacklisted,
     /// Screening approved it.
     RiskApproved,
-    /// Screening wants a person.
+    /// Screening requires a review.
     RiskReview,
-    /// Screening refused it; it may be given back.
+    /// Screening rejected it; it may be refunded.
     RiskRejected,
-    /// Screening refused it, and it may never be given back.
+    /// Screening rejected it; it is never refunded.
     RiskLegal,
-    /// Screening had the wallet blocked, and has not decided about the deposit.
+    /// Screening blocked the wallet and did not decide about the deposit.
     RiskHeld,
-    /// A person approved it.
+    /// A reviewer approved it.
     ReviewApproved,
-    /// A person refused it.
+    /// A reviewer rejected it.
     ReviewRejected,
-    /// A person keeps it for the law.
+    /// A reviewer put it on legal hold.
     ReviewLegal,
-    /// Two people have lifted its legal hold.
+    /// Two users lifted its legal hold.
     HoldLifted,
     /// Nothing in its escrow is on legal hold any more.
     EscrowFree,
-    /// The wallet is blocked now.
+    /// The wallet was blocked.
     WalletBlocked,
-    /// The wallet is in use again.
+    /// The wallet was unblocked.
     WalletUnblocked,
-    /// The wallet is blacklisted now.
+    /// The wallet was blacklisted.
     WalletBlacklisted,
-    /// Dust goes to the wallet, alone or with another deposit.
+    /// Dust is released to the wallet, alone or with another deposit.
     Gathered,
-    /// Dust is worth a release now, and a person is to look at it.
+    /// Dust is now worth a release and needs review.
     GatheredForReview,
-    /// The release that would have taken it along does not happen.
+    /// The release that would have included it does not happen.
     LeftBehind,
     /// The release took effect.
     ReleaseDone,
-    /// The release failed as often as it is tried.
+    /// The release failed at its last attempt.
     ReleaseFailed,
-    /// The release certainly did not happen and will not; the wallet is in use.
+    /// The release certainly did not happen and never will; the wallet is active.
     ReleaseStopped,
-    /// The same, and something else in its escrow is on legal hold.
+    /// The release will not happen; another deposit in its escrow is on legal hold.
     ReleaseStoppedHeld,
-    /// It did not happen, and the wallet is blocked.
+    /// The release will not happen; the wallet is blocked.
     ReleaseStoppedBlocked,
-    /// The same, and the wallet is blacklisted.
+    /// The release will not happen; the wallet is blacklisted.
     ReleaseStoppedBlacklisted,
-    /// Compliance wants to give it back.
+    /// Compliance requested a refund.
     RefundAsked,
-    /// It was given back.
+    /// It was refunded.
     RefundDone,
-    /// It could not be given back.
+    /// The refund failed.
     RefundFailed,
-    /// Whoever may propose it takes the proposal back, before anybody has approved it.
+    /// The proposal was withdrawn before its approval.
     RefundWithdrawn,
-    /// It stayed out of the chain for longer than is waited for.
+    /// It stayed out of the chain for longer than the limit.
     Dropped,
 }
 
 impl Trigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [Trigger; 33] = [
         Trigger::Included,
         Trigger::Lost,
@@ -112,31 +112,31 @@ impl Trigger {
         Trigger::Dropped,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             Trigger::Included => "found in a block",
-            Trigger::Lost => "its block is gone",
+            Trigger::Lost => "block reorganised away",
             Trigger::Counted => "deep enough",
             Trigger::CountedDust => "deep enough, not worth a release",
             Trigger::CountedBlocked => "deep enough, wallet blocked",
             Trigger::CountedBlacklisted => "deep enough, wallet blacklisted",
             Trigger::RiskApproved => "risk: approved",
-            Trigger::RiskReview => "risk: a person",
-            Trigger::RiskRejected => "risk: refused, refundable",
-            Trigger::RiskLegal => "risk: refused, legal hold",
+            Trigger::RiskReview => "risk: review",
+            Trigger::RiskRejected => "risk: rejected, refundable",
+            Trigger::RiskLegal => "risk: rejected, legal hold",
             Trigger::RiskHeld => "risk: wallet blocked",
-            Trigger::ReviewApproved => "person approves",
-            Trigger::ReviewRejected => "person rejects",
-            Trigger::ReviewLegal => "person: legal hold",
-            Trigger::HoldLifted => "two people lift the hold",
-            Trigger::EscrowFree => "escrow off hold",
+            Trigger::ReviewApproved => "review: approved",
+            Trigger::ReviewRejected => "review: rejected",
+            Trigger::ReviewLegal => "review: legal hold",
+            Trigger::HoldLifted => "hold lifted by two users",
+            Trigger::EscrowFree => "escrow hold lifted",
             Trigger::WalletBlocked => "wallet blocked",
             Trigger::WalletUnblocked => "wallet unblocked",
             Trigger::WalletBlacklisted => "wallet blacklisted",
             Trigger::Gathered => "dust: released",
-            Trigger::GatheredForReview => "dust: a person",
-            Trigger::LeftBehind => "dust: left out of a release",
+            Trigger::GatheredForReview => "dust: review",
+            Trigger::LeftBehind => "dust: release did not happen",
             Trigger::ReleaseDone => "release done",
             Trigger::ReleaseFailed => "release failed",
             Trigger::ReleaseStopped => "release stopped",
@@ -147,28 +147,28 @@ impl Trigger {
             Trigger::RefundDone => "refund done",
             Trigger::RefundFailed => "refund failed",
             Trigger::RefundWithdrawn => "refund withdrawn",
-            Trigger::Dropped => "stayed out of the chain",
+            Trigger::Dropped => "dropped from the chain",
         }
     }
 }
 
-/// What a trigger does in a state.
+/// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is in this state now.
+    /// Enters this state.
     To(DepositState),
-    /// It is in the state again that it had before it was suspended or refunded.
+    /// Returns to the state before the suspension or refund.
     Back,
-    /// Nothing changes: it is known already, or not yet decided by it.
+    /// Nothing changes: already known, or not decided by this trigger.
     Stays,
-    /// The command is refused, nothing changes.
+    /// The command is refused; nothing changes.
     Refused,
-    /// The state stays, and a person looks: it contradicts what is known.
+    /// Contradicts what is known: the state stays, and an alert is raised.
     Person,
 }
 
 impl DepositState {
-    /// The matrix state × trigger. A deposit begins as `Seen`.
+    /// The matrix state × trigger. A deposit starts as `Seen`.
     pub const fn on(self, trigger: Trigger) -> Step {
         use DepositState::{Approved, Dust, Held, InReview, LegalHold, Rejected, Screening};
         use Trigger as T;
@@ -202,7 +202,7 @@ impl DepositState {
             T::HoldLifted if matches!(self, LegalHold) => Step::To(Rejected),
             T::RiskApproved | T::RiskReview | T::RiskRejected | T::RiskLegal | T::RiskHeld => Step::Refused,
             T::ReviewApproved | T::ReviewRejected | T::ReviewLegal | T::HoldLifted => Step::Refused,
-            // Only what waited for that, see `Case::escrow_free`.
+            // Only deposits that waited for that, see `Case::escrow_free`.
             T::EscrowFree if matches!(self, InReview) => Step::To(Screening),
             T::EscrowFree => Step::Stays,
 
@@ -214,8 +214,8 @@ impl DepositState {
             T::WalletBlocked if matches!(self, Screening) => Step::To(Held),
             T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),
             T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => Step::To(Rejected),
-            // What is seen is decided when it counts, what is suspended when it is back, what is approved when the
-            // chain has said what became of its release.
+            // A seen deposit is decided when it counts, a suspended one when it is back, an
+            // approved one when the outcome of its release is known.
             T::WalletBlocked | T::WalletUnblocked | T::WalletBlacklisted => Step::Stays,
         }
     }

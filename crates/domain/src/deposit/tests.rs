@@ -1,4 +1,4 @@
-//! The rules of incoming transactions, each named by its test.
+//! Rules of incoming transactions, one test per rule.
 
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ pub fn block_wallet(wallet: &mut Wallet) {
     wallet.block(order, monday()).expect("not blocked yet");
 }
 
-/// A deposit under test, the books that its transfers were booked in, and all that it told.
+/// A deposit under test, the books of its transfers, and all events that it emitted.
 pub struct World {
     pub case: Case,
     pub books: Books,
@@ -86,7 +86,7 @@ pub fn place(number: u64) -> Place {
 }
 
 impl World {
-    /// Coins for a request that asks for 25 USDC; nothing has been seen yet.
+    /// A payment for a request of 25 USDC; nothing has been seen yet.
     pub fn for_request() -> World {
         World::asked(Asked::Crypto { coin: StableCoin::Usdc, minor: MINOR })
     }
@@ -104,7 +104,7 @@ impl World {
         World::new(vault, Some(request))
     }
 
-    /// Coins straight to the wallet's address.
+    /// A payment directly to the wallet's address.
     pub fn direct() -> World {
         World::new(
             Watched { address: wallet().address, tenant: TENANT, wallet: WALLET, request: None, submission: None },
@@ -143,13 +143,13 @@ impl World {
         self
     }
 
-    /// Lets something happen; books and keeps what it brought about.
+    /// Runs an act; books and keeps its effects.
     pub fn run<T>(&mut self, act: impl FnOnce(&mut Case, Terms<'_>, &mut Cx<'_>) -> (WalletEffects, T)) -> T {
         let (accept_late, release_min) = (Some(Span::days(7)), self.release_min);
         let terms = Terms { chain: &self.config, accept_late, release_min, sandbox: self.sandbox };
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         let (effects, value) = act(&mut self.case, terms, &mut cx);
-        self.books.book(&effects.transfers).expect("the ledger takes it");
+        self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
         self.alerts += effects.alerts.len();
         value
@@ -186,7 +186,7 @@ impl World {
         self.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx)).expect("is being screened");
     }
 
-    /// Arrived, deep enough and found to be good: its release is on the way.
+    /// Arrived, deep enough and screened clean: its release is in progress.
     pub fn approved(&mut self) {
         self.seen_in(100);
         self.counted();
@@ -199,7 +199,7 @@ impl World {
         let now = self.now;
         let intent = self.case.intent(release).expect("a release");
         (intent.state, intent.tx) = (IntentState::Assigned, None);
-        assert!(intent.done(now), "it was under way");
+        assert!(intent.done(now), "it was in progress");
         self.does(|case, _, cx| case.released(TxHash([8; 32]), 0, cx));
     }
 

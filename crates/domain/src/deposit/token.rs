@@ -1,29 +1,29 @@
-//! The coins' contracts: what their issuers do to them halts whatever would move.
+//! Token contracts: an issuer's actions can halt all movements.
 
 use super::case::message;
 use crate::currency::StableCoin;
 use crate::wallet_event::FailureReason;
 
-/// Whether a coin's contract moves anything, as last seen on the chain.
+/// Whether a token contract permits transfers, as last seen on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenState {
-    /// Which coin.
+    /// Stablecoin of the contract.
     pub coin: StableCoin,
-    /// It is paused.
+    /// Whether it is paused.
     pub paused: bool,
-    /// Its code was replaced: nothing is released until a person has looked.
+    /// Whether its code was replaced: nothing is released before a review.
     pub code_changed: bool,
-    /// The height at which that was last changed.
+    /// Height of the last change.
     pub at_block: u64,
 }
 
 impl TokenState {
-    /// Whether nothing of the coin may be moved now.
+    /// Whether transfers of the token are halted.
     pub const fn is_halted(&self) -> bool {
         self.halt().is_some()
     }
 
-    /// Why nothing of the coin may be moved now. Other code comes first: it takes people to end that.
+    /// Reason of the halt. Changed code comes first: it takes two users to accept.
     pub const fn halt(&self) -> Option<Halt> {
         match (self.code_changed, self.paused) {
             (true, _) => Some(Halt::CodeChanged),
@@ -33,21 +33,21 @@ impl TokenState {
     }
 }
 
-/// Why nothing of a coin may be moved.
+/// Reason why a token is halted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// Its issuer has paused it.
+    /// Its issuer paused it.
     Paused,
-    /// Its issuer gave its contract other code, which nobody here has accepted.
+    /// Its issuer changed the contract's code, and the change is not accepted yet.
     CodeChanged,
 }
 
 impl Halt {
-    /// `error_message` where that took too long. The interface has one reason for both, TOKEN_PAUSED.
+    /// `error_message` if the halt lasts too long. The API has one reason for both, TOKEN_PAUSED.
     pub const fn message(self) -> &'static str {
         match self {
             Halt::Paused => message(FailureReason::TokenPaused),
-            Halt::CodeChanged => "the coin's issuer has changed its contract's code",
+            Halt::CodeChanged => "the token's issuer has changed its contract's code",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The transfers of each step of an order.
+//! Ledger transfers of each step of an order.
 
 use super::ExchangeOrder;
 use super::price::Price;
@@ -9,7 +9,7 @@ use crate::payment::Cx;
 use crate::rail::RailId;
 use crate::time::Timestamp;
 
-/// A linked set under construction: all of it is booked or none.
+/// A linked set under construction: booked as a whole or not at all.
 struct Set<'a> {
     order: &'a ExchangeOrder,
     set: TransferId,
@@ -64,7 +64,7 @@ impl ExchangeOrder {
         Price { rate: self.rate, spread: self.spread }.fee(self.minor)
     }
 
-    /// Reserves the coins for the controller.
+    /// Reserves the tokens for the controller.
     pub(super) fn reserve(&self) -> Transfer {
         Transfer {
             id: self.hold,
@@ -81,13 +81,14 @@ impl ExchangeOrder {
         }
     }
 
-    /// Ends the reservation, either way.
+    /// Posts or voids the reservation.
     pub(super) fn end_hold(&self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Transfer {
         let id = cx.transfer_id();
         Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
     }
 
-    /// Paid: the coins are the tenant's, our share apart, and stay where they lie; the rupees leave the rail's bank.
+    /// Paid: the tokens, less our fee, belong to the tenant and stay where they are; the rupees
+    /// leave the rail's bank.
     pub(super) fn settle(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let fee = self.fee();
         let position = AccountCode::FxPosition(self.coin.currency());
@@ -100,15 +101,15 @@ impl ExchangeOrder {
         set.transfers
     }
 
-    /// The coins are back in the wallet: before anything was paid, or after [`ExchangeOrder::recredit`].
+    /// The tokens are back in the wallet: before a payout, or after [`ExchangeOrder::recredit`].
     pub(super) fn give_coins_back(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
         set.add((self.unswept(), self.wallet_account()), self.coins(self.minor), "exchange.return", cx);
         set.transfers
     }
 
-    /// The rupees came back after the order was settled: they are at the rail's bank again, and what they were bought
-    /// with, our share too, is nobody's until a person gives it back.
+    /// The payout was returned after settlement: the rupees are back at the rail's bank, and the
+    /// tokens with our fee are in suspense until an operator returns them.
     pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let (local, fee) = (self.payout.currency, self.fee());
         let suspense = AccountCode::PayoutSuspense(self.coin);
@@ -122,8 +123,8 @@ impl ExchangeOrder {
         set.transfers
     }
 
-    /// A person has the coins of such an order given back, with our share: they count as taken and not paid out for, like
-    /// those of an order under way, until they are in the wallet.
+    /// An operator returns the tokens of such an order with our fee: until they are in the wallet
+    /// they count as debited and unpaid, like those of an open order.
     pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
         let suspense = AccountCode::PayoutSuspense(self.coin);

@@ -1,4 +1,5 @@
-//! Making an order, and what the chain, the user, the wallet's state and time do to it before it is paid out.
+//! Creation of an order, and its transitions before the payout: by the chain, the user, the
+//! wallet's state and time.
 
 use super::price::{LOCK, Price};
 use super::states::{OrderStep, OrderTrigger};
@@ -19,79 +20,79 @@ use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, FailureReason, OptionalEvent, WalletEvent};
 
-/// An order that has not begun after this long is called off.
+/// Age at which an order that has not begun is cancelled.
 pub const TIMEOUT: Span = Span::hours(24);
-/// The same for an order that a sandbox shows timing out.
+/// The same for an order whose timeout a sandbox shows.
 pub const SANDBOX_TIMEOUT: Span = Span::secs(5);
 
-/// An order with what belongs to it, taken out of the books for one decision.
+/// An order with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderCase {
     /// The order.
     pub order: ExchangeOrder,
-    /// The wallet that the coins come from.
+    /// Wallet that the tokens come from.
     pub wallet: Wallet,
-    /// The intents that it names, and those that the decision makes.
+    /// The intents that it refers to, and those that the decision creates.
     pub intents: Vec<Intent>,
 }
 
-/// What an order is made of.
+/// Parameters of a new order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewOrder {
-    /// The id that it will have.
+    /// Id of the order.
     pub id: ExchangeId,
-    /// The id that its reservation will have.
+    /// Id of its reservation.
     pub hold: TransferId,
-    /// Which coin.
+    /// Stablecoin to exchange.
     pub coin: StableCoin,
-    /// How much, in minor units (10^-6).
+    /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// The rate and our share.
+    /// Rate and fee.
     pub price: Price,
     /// Whether the rate is locked.
     pub lock: bool,
-    /// Who is paid.
+    /// Account to pay.
     pub bank: BankAccount,
-    /// How long the rail takes as a rule.
+    /// The rail's usual duration.
     pub expected: Span,
-    /// What a sandbox makes of it.
+    /// Outcome fixed in advance, if any.
     pub fate: Fate,
-    /// What screening the account holder's name found.
+    /// Screening result of the account holder's name.
     pub screened: Screened,
 }
 
-/// Why an order is not made or changed. The order of the variants is the precedence.
+/// Reason for refusing an order or a change. The order of the variants is the precedence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
     /// The wallet is frozen: it exchanges nothing.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),
-    /// Nothing would be paid out, or more than can be counted.
+    /// The payout would be zero or out of range.
     #[error("the amount cannot be paid out")]
     Amount,
-    /// The coin has no contract in the configuration.
-    #[error("the coin is not configured")]
+    /// The stablecoin has no contract in the configuration.
+    #[error("the token is not configured")]
     NoToken,
-    /// The wallet does not have that much.
+    /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {
-        /// What was asked for.
+        /// Requested amount.
         requested: Money,
-        /// What the wallet can spend.
+        /// Spendable balance.
         available: Money,
     },
-    /// The coins were swept, and the controller has too few to give them back.
-    #[error("the controller is {missing} short: send them there from the treasury, then book that")]
+    /// The tokens were swept, and the controller holds too few to return them.
+    #[error("the controller is {missing} short: send them there from the treasury, then book the transfer")]
     Unfunded {
-        /// How many it lacks.
+        /// Missing amount.
         missing: Money,
     },
-    /// The order's state does not allow it.
+    /// The order's state does not permit it.
     #[error("the order is {}", .0.name())]
     Conflict(ExchangeState),
 }
 
-/// Makes an order and reserves its coins. `account` is the wallet's account of the coin.
+/// Creates an order and reserves its tokens. `account` is the wallet's account of the stablecoin.
 ///
 /// # Errors
 /// [`OrderRefusal`], in its order.
@@ -111,7 +112,7 @@ pub fn create(
     if available.minor < requested.minor {
         return Err(OrderRefusal::InsufficientBalance { requested, available });
     }
-    // A list goes before what a sandbox shows.
+    // A sanctions hit takes precedence over a sandbox outcome.
     let fate = if new.screened.verdict() == Verdict::Clean { new.fate } else { Fate::Withheld };
     let locked_until = new.lock.then_some(cx.now + LOCK);
     let day = cx.now + if new.fate == Fate::TimesOut { SANDBOX_TIMEOUT } else { TIMEOUT };
@@ -155,7 +156,7 @@ pub fn create(
         Fate::TimesOut => {}
         Fate::Withheld => {
             let Screened { score, evidence, list_version, .. } = &new.screened;
-            let against = evidence.as_deref().unwrap_or("lists that are too old");
+            let against = evidence.as_deref().unwrap_or("outdated lists");
             let what =
                 format!("withheld: the account holder's name scored {score} against {against} (lists {list_version})");
             effects.alerts.push(Alert { kind: AlertKind::Payout, subject: case.order.id.0, what });
@@ -166,7 +167,7 @@ pub fn create(
     Ok((case, effects))
 }
 
-/// What a sandbox makes of an order of this many minor units (`decisions.md`, "Sandbox values").
+/// Sandbox outcome of an order of this many minor units (`decisions.md`, "Sandbox values").
 pub const fn sandbox_fate(minor: i64) -> Fate {
     match coin_amount::cents(minor) {
         1 => Fate::Fails,
@@ -176,7 +177,7 @@ pub const fn sandbox_fate(minor: i64) -> Fate {
 }
 
 impl OrderCase {
-    /// One of its intents.
+    /// Finds one of its intents.
     pub fn intent(&mut self, id: Option<IntentId>) -> Option<&mut Intent> {
         let id = id?;
         self.intents.iter_mut().find(|intent| intent.id == id)
@@ -189,7 +190,7 @@ impl OrderCase {
         }
     }
 
-    /// Moves the order; its job with it.
+    /// Changes the state and its job.
     pub(super) fn enter(&mut self, to: ExchangeState, effects: &mut WalletEffects, cx: &Cx<'_>) {
         self.order.state = to;
         self.order.state_at = cx.now;
@@ -200,7 +201,7 @@ impl OrderCase {
             ExchangeState::Paying => {
                 JobChange::Set(JobKind::InquirePayout, cx.now + crate::payment::report::inquiry_delay(0))
             }
-            // The debit, and the return of the coins, have jobs of their own.
+            // The debit and the return of the tokens have their own jobs.
             ExchangeState::Debiting | ExchangeState::Returning => JobChange::Done,
             ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => JobChange::Done,
         };
@@ -208,7 +209,7 @@ impl OrderCase {
         effects.optional.extend(self.ended(cx));
     }
 
-    /// What the bank is told of an order that ended without being settled.
+    /// Event for an order that ended without settlement.
     fn ended(&self, cx: &Cx<'_>) -> Option<OptionalEvent> {
         let order = &self.order;
         let cancelled = match order.state {
@@ -249,7 +250,7 @@ impl OrderCase {
         self.order.debit = Some(id);
     }
 
-    /// Wants what the debit took to go back.
+    /// Requests the return of the debit.
     pub(super) fn want_coins_back(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(debit) = self.order.debit else { return };
         let give_back = self.order.give_back;
@@ -284,7 +285,7 @@ impl OrderCase {
         }
     }
 
-    /// Whether its debit may be signed now. Its time runs until the nonce is taken, no longer.
+    /// Whether its debit may be signed now. Its timeout applies until the nonce is taken.
     pub fn may_debit(&self, now: Timestamp) -> bool {
         let in_time = self.order.state == ExchangeState::Debiting || now < self.order.times_out_at;
         let open = matches!(self.order.state, ExchangeState::Pending | ExchangeState::Debiting);
@@ -300,7 +301,7 @@ impl OrderCase {
         effects
     }
 
-    /// The transaction of its debit is over without having tried it: it waits again, or is called off where it is no
+    /// The debit's transaction ended without attempting it: it waits again, or is cancelled if no
     /// longer wanted.
     pub fn debit_not_tried(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
@@ -314,7 +315,7 @@ impl OrderCase {
         effects
     }
 
-    /// The controller has the coins, by `tx`.
+    /// The controller has the tokens since `tx`.
     pub fn debited(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let called_off = self.order.failure.is_some();
@@ -335,8 +336,9 @@ impl OrderCase {
         effects
     }
 
-    /// The debit failed as often as it is tried. One that a reorganisation undid may fail after the coins were counted as
-    /// taken: they are booked back where no rupees can have left, else a person looks.
+    /// The debit failed at its last attempt. A debit that a reorganisation undid may fail after the
+    /// tokens counted as debited: they are booked back if no payout can have left, else an alert is
+    /// raised.
     pub fn debit_failed(&mut self, reason: FailureReason, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let failure = match reason {
@@ -363,7 +365,7 @@ impl OrderCase {
         effects
     }
 
-    /// The coins are back in the wallet.
+    /// The tokens are back in the wallet.
     pub fn coins_back(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(OrderTrigger::CoinsBack) {
@@ -384,8 +386,8 @@ impl OrderCase {
         self.enter(state, effects, cx);
     }
 
-    /// Calls it off before its debit has begun. One whose debit is under way remembers why: the transaction is called
-    /// off when that is next looked at, and the coins go back if it happened all the same.
+    /// Cancels it before its debit has begun. During a debit it keeps the reason: the transaction
+    /// is cancelled at its next check, and the tokens return if the debit still happened.
     fn call_off(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.next(trigger) {
@@ -410,7 +412,7 @@ impl OrderCase {
         effects
     }
 
-    /// The user calls it off.
+    /// The user cancels it.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`]
@@ -421,7 +423,7 @@ impl OrderCase {
         Ok(self.call_off(OrderTrigger::Cancel, OrderFailure::CancelledByUser, cx))
     }
 
-    /// The wallet's state is another one: what hangs on it is brought in line.
+    /// The wallet's state changed: brings the order in line.
     pub fn wallet_changed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         match self.wallet.state {
             WalletState::Active | WalletState::Pending => WalletEffects::default(),
@@ -430,7 +432,7 @@ impl OrderCase {
         }
     }
 
-    /// Its time may have run out.
+    /// Checks its timeout.
     pub fn time_passed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         if self.order.state != ExchangeState::Pending {
             return WalletEffects::default();

@@ -1,4 +1,4 @@
-//! Paying an order out over a rail, and what the rail's reports make of it.
+//! Payout of an order over a rail, and the effects of the rail's reports.
 
 use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
@@ -20,12 +20,12 @@ use crate::time::Span;
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 
-/// How long an order waits for a debit that a reorganisation undid, before it looks again.
+/// Interval at which an order checks a debit that a reorganisation undid.
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
 
 impl OrderCase {
-    /// What the rate book and the wallet's state say about an order whose coins the controller has, before it is paid:
-    /// `None` = it goes on. A locked order keeps its rate; another one takes the present one.
+    /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
+    /// that it proceeds. A locked order keeps its rate; others take the current one.
     pub fn priced(&mut self, mid: Decimal, cx: &mut Cx<'_>) -> Option<WalletEffects> {
         let mut effects = self.wallet_changed(cx);
         if self.order.state != ExchangeState::Debited {
@@ -58,7 +58,7 @@ impl OrderCase {
         None
     }
 
-    /// It will not be paid: the coins go back.
+    /// It will not be paid: the tokens return.
     fn give_up(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(trigger) {
@@ -69,10 +69,12 @@ impl OrderCase {
         effects
     }
 
-    /// Begins an attempt over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
+    /// Begins an attempt over a rail, counted towards the sender's limits if any. It is saved as
+    /// `sending` before a byte leaves.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid stands in the way.
+    /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid
+    /// exists.
     pub fn begin_payout(
         &mut self,
         last: Option<&Attempt>,
@@ -85,7 +87,7 @@ impl OrderCase {
         let attempt = Attempt::begin(tenant, payment, amount, last, over, cx).map_err(|_| conflict)?;
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
-        // What was unclear was the attempt before.
+        // The unknown outcome belonged to the previous attempt.
         self.order.unclear_since = None;
         self.order.unclear_beyond_window = false;
         self.enter(state, &mut effects, cx);
@@ -117,7 +119,7 @@ impl OrderCase {
                 let person = step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
                 if person && trigger != Trigger::Returned {
                     let now = self.order.state.name();
-                    let what = format!("{} reports {:?} of an order that is {now}", report.source, report.status);
+                    let what = format!("{} reports {:?} for an order in state {now}", report.source, report.status);
                     self.alert(AlertKind::Payout, what, &mut effects);
                     return effects;
                 }
@@ -130,7 +132,8 @@ impl OrderCase {
         effects
     }
 
-    /// Nothing new about the state; but the rail has spoken, so the outcome is not unclear, and a reference may be new.
+    /// The state is unchanged, but the rail has answered: the outcome is no longer unclear, and a
+    /// reference may be new.
     fn known(&mut self, attempt: &mut Attempt, report: &RailReport) {
         if self.order.attempt != Some(attempt.id) {
             return;
@@ -210,7 +213,8 @@ impl OrderCase {
         });
     }
 
-    /// The rupees came back after all was over: it stays settled, the money is nobody's, a person re-credits.
+    /// The payout was returned after the end: the order stays settled, the money is in suspense, an
+    /// operator re-credits.
     fn came_back(&mut self, attempt: &Attempt, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         if self.order.came_back {
             return;
@@ -218,11 +222,12 @@ impl OrderCase {
         self.order.came_back = true;
         self.order.version += 1;
         effects.transfers.extend(self.order.take_payout_back(&attempt.rail, cx));
-        let what = "the pay-out of a settled order came back: its amount is in suspense".to_owned();
+        let what = "the payout of a settled order was returned: its amount is in suspense".to_owned();
         self.alert(AlertKind::Payout, what, effects);
     }
 
-    /// A person gives the coins of such an order back. They lie with the controller, unless they were swept before.
+    /// An operator returns the tokens of such an order. The controller holds them, unless they were
+    /// swept before.
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`], [`OrderRefusal::Unfunded`]
@@ -240,7 +245,7 @@ impl OrderCase {
         Ok(effects)
     }
 
-    /// The answer to a submission is unclear: it is to be inquired about.
+    /// The answer to a submission is unclear: schedules an inquiry.
     pub fn unclear(&mut self, attempt: &mut Attempt, why: &str, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if attempt.unclear(why, cx.now) {
@@ -251,7 +256,7 @@ impl OrderCase {
         effects
     }
 
-    /// The message certainly never left: the attempt is refused, another may be made.
+    /// The message certainly never left: the attempt is refused, and another may follow.
     pub fn not_sent(&mut self, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> WalletEffects {
         if attempt.not_sent(why, cx.now) {
             self.moved(attempt, Trigger::Refused, None, cx)
@@ -260,14 +265,15 @@ impl OrderCase {
         }
     }
 
-    /// The rail took the message and will report: it is asked about like any other.
+    /// The rail accepted the message and will report; inquiries follow as usual.
     pub fn taken(&self, cx: &Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         self.ask_later(0, &mut effects, cx);
         effects
     }
 
-    /// An inquiry brought no news. Beyond the rail's window a person is called; asking goes on either way.
+    /// An inquiry brought no news. Beyond the rail's window an alert is raised; inquiries continue
+    /// either way.
     pub fn still_unclear(
         &mut self,
         attempt: &mut Attempt,
@@ -291,11 +297,11 @@ impl OrderCase {
     fn call_person(&mut self, effects: &mut WalletEffects) {
         if !self.order.unclear_beyond_window {
             self.order.unclear_beyond_window = true;
-            self.alert(AlertKind::Payout, "nobody knows what became of a pay-out".to_owned(), effects);
+            self.alert(AlertKind::Payout, "the outcome of a payout is unknown".to_owned(), effects);
         }
     }
 
-    /// Asks about its pay-out again, `tries` from 0.
+    /// Schedules the next inquiry about its payout; `tries` counts from 0.
     pub fn ask_later(&self, tries: i32, effects: &mut WalletEffects, cx: &Cx<'_>) {
         if self.order.state == ExchangeState::Paying {
             let job = JobChange::Set(JobKind::InquirePayout, cx.now + inquiry_delay(tries));
@@ -303,11 +309,11 @@ impl OrderCase {
         }
     }
 
-    /// People have found out what became of a pay-out that nobody knew about. One that is on its way is the rail's to
-    /// tell of: it can still be paid.
+    /// Records the outcome of an unknown payout. A payout in progress is the rail's to report: it
+    /// can still be paid.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`] where no person was called to it.
+    /// [`OrderRefusal::Conflict`] if it was not in review.
     pub fn resolve(
         &mut self,
         attempt: &mut Attempt,
@@ -333,7 +339,7 @@ impl OrderCase {
     }
 }
 
-/// What an attempt's news are to its order; `None` = nothing that changes its state.
+/// The order's trigger for an attempt's trigger; `None` if the order's state does not change.
 const fn order_trigger(state: ExchangeState, trigger: Trigger) -> Option<OrderTrigger> {
     Some(match trigger {
         Trigger::Settled => OrderTrigger::PayoutSettled,

@@ -1,33 +1,33 @@
-//! What an exchange costs: the rate, our spread, and what is paid out.
+//! Price of an exchange: the rate, the spread, and the payout.
 
 use crate::currency::Currency;
 use crate::decimal::{Decimal, Rounding};
 use crate::money::Money;
 use crate::time::{Span, Timestamp};
 
-/// How long a locked rate holds (specification).
+/// Duration of a rate lock (specification).
 pub const LOCK: Span = Span::mins(15);
-/// How long an unlocked quote is worth anything.
+/// Validity of an unlocked quote.
 pub const QUOTE_TTL: Span = Span::secs(60);
-/// By how much the rate of an unlocked order may have moved when it is processed, in basis points.
+/// Permitted movement of an unlocked order's rate until its processing, in basis points.
 pub const BAND_BPS: u32 = 100;
 const BPS: i64 = 10_000;
 
-/// A rate and our share.
+/// A rate and a spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// Rupees for one coin, before the spread.
+    /// Rupees per token, before the spread.
     pub rate: Decimal,
-    /// Our share, as a fraction of the amount.
+    /// Corridor's fee as a fraction of the amount.
     pub spread: Decimal,
 }
 
 /// A quote (GET exchange-rate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateQuote {
-    /// Its price.
+    /// The quoted price.
     pub price: Price,
-    /// `estimated_amount`: for the amount asked about, else for one coin.
+    /// `estimated_amount`: for the requested amount, else for one token.
     pub estimated: Money,
     /// `valid_until`
     pub valid_until: Timestamp,
@@ -39,8 +39,8 @@ impl Price {
         Price { rate: mid, spread: Decimal::new(spread_bps as i128, 4) }
     }
 
-    /// What is paid out for coins: amount × rate × (1 − spread), rounded down to paisa. `None` where it is nothing, or
-    /// too much to be counted.
+    /// Payout: amount × rate × (1 − spread), rounded down to paisa. `None` if it is zero or out of
+    /// range.
     pub fn payout(&self, minor: i64) -> Option<Money> {
         let amount = Decimal::new(minor.into(), 6);
         let kept = Decimal::ONE.checked_sub(self.spread)?;
@@ -48,20 +48,20 @@ impl Price {
         Money::exact(paid, Currency::Pkr).filter(|paid| paid.minor > 0)
     }
 
-    /// Our share of the coins, rounded down.
+    /// Corridor's fee in minor units of the token, rounded down.
     pub fn fee(&self, minor: i64) -> i64 {
         let fee = Decimal::new(minor.into(), 6).checked_mul(self.spread);
         fee.and_then(|fee| fee.round(6, Rounding::Floor).to_minor(6)).unwrap_or(0)
     }
 
-    /// A quote for `minor` units of a coin, or for one coin.
+    /// A quote for `minor` units of a token, or for one token.
     pub fn quote(self, minor: Option<i64>, now: Timestamp) -> Option<RateQuote> {
         const ONE_COIN: i64 = 1_000_000;
         let estimated = self.payout(minor.unwrap_or(ONE_COIN))?;
         Some(RateQuote { price: self, estimated, valid_until: now + QUOTE_TTL })
     }
 
-    /// Whether `now` is further from the rate than an unlocked order allows.
+    /// Whether `now` differs from the rate by more than an unlocked order permits.
     pub fn has_moved_to(&self, now: Decimal) -> bool {
         let apart = now.checked_sub(self.rate).and_then(|apart| apart.checked_mul(Decimal::from_int(BPS)));
         let allowed = self.rate.checked_mul(Decimal::from_int(BAND_BPS.into()));

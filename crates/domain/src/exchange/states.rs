@@ -1,44 +1,45 @@
-//! The exchange order's state machine: what each trigger does in each state (`decisions.md`, "Order").
+//! The exchange order's state machine: the effect of each trigger in each state (`decisions.md`,
+//! "Order").
 
 use super::ExchangeState;
 
-/// What can happen to an order.
+/// Trigger of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderTrigger {
     /// Its debit has a nonce.
     DebitTaken,
-    /// Its debit is over without having been tried.
+    /// Its debit ended without an attempt.
     DebitNotTried,
-    /// The controller has the coins.
+    /// The controller has the tokens.
     DebitDone,
-    /// The same, and meanwhile the order was called off.
+    /// The controller has the tokens of a since cancelled order.
     DebitDoneTooLate,
-    /// The debit failed as often as it is tried.
+    /// The debit failed at its last attempt.
     DebitFailed,
-    /// The user calls it off.
+    /// The user cancelled it.
     Cancel,
-    /// The wallet is blocked or blacklisted now.
+    /// The wallet was blocked or blacklisted.
     WalletFrozen,
-    /// The lock of its rate, or its day, has run out.
+    /// Its rate lock or its maximum age ended.
     TimedOut,
     /// The rate is too far from the quoted one.
     RateMoved,
-    /// A rail is about to be called.
+    /// A payout attempt is about to begin.
     PayoutBegun,
     /// The rail refused, and another one may be tried.
     PayoutRefused,
-    /// The rail has paid.
+    /// The rail paid.
     PayoutSettled,
-    /// The pay-out certainly did not happen and will not.
+    /// The payout certainly did not happen and never will.
     PayoutFailed,
-    /// The rail had paid, and the money came back.
+    /// The payout was returned.
     PayoutReturned,
-    /// The coins are back in the wallet.
+    /// The tokens are back in the wallet.
     CoinsBack,
 }
 
 impl OrderTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [OrderTrigger; 15] = [
         OrderTrigger::DebitTaken,
         OrderTrigger::DebitNotTried,
@@ -57,43 +58,43 @@ impl OrderTrigger {
         OrderTrigger::CoinsBack,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             OrderTrigger::DebitTaken => "debit has a nonce",
-            OrderTrigger::DebitNotTried => "debit called off",
+            OrderTrigger::DebitNotTried => "debit not attempted",
             OrderTrigger::DebitDone => "debit done",
-            OrderTrigger::DebitDoneTooLate => "debit done, order was called off",
+            OrderTrigger::DebitDoneTooLate => "debit done, order already cancelled",
             OrderTrigger::DebitFailed => "debit failed",
             OrderTrigger::Cancel => "cancel",
             OrderTrigger::WalletFrozen => "wallet blocked or blacklisted",
-            OrderTrigger::TimedOut => "lock or 24 h ran out",
+            OrderTrigger::TimedOut => "lock or 24 h expired",
             OrderTrigger::RateMoved => "rate moved",
-            OrderTrigger::PayoutBegun => "pay-out begins",
+            OrderTrigger::PayoutBegun => "payout begins",
             OrderTrigger::PayoutRefused => "rail refused, another may be tried",
             OrderTrigger::PayoutSettled => "rail paid",
-            OrderTrigger::PayoutFailed => "pay-out failed",
-            OrderTrigger::PayoutReturned => "pay-out came back",
-            OrderTrigger::CoinsBack => "coins are back",
+            OrderTrigger::PayoutFailed => "payout failed",
+            OrderTrigger::PayoutReturned => "payout returned",
+            OrderTrigger::CoinsBack => "tokens returned",
         }
     }
 }
 
-/// What a trigger does in a state.
+/// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderStep {
-    /// It is in this state now.
+    /// Enters this state.
     To(ExchangeState),
-    /// Nothing: it is known already, or not yet decided by it.
+    /// Nothing changes: already known, or not decided by this trigger.
     Stays,
-    /// Nothing, and the caller is told 409 CONFLICT.
+    /// Nothing changes, and the caller gets 409 CONFLICT.
     Conflict,
-    /// Nothing, and a person looks.
+    /// Nothing changes, and an alert is raised.
     Person,
 }
 
 impl ExchangeState {
-    /// The matrix state × trigger. An order begins as `Pending`.
+    /// The matrix state × trigger. An order starts as `Pending`.
     pub const fn on(self, trigger: OrderTrigger) -> OrderStep {
         use ExchangeState::{Cancelled, Debited, Debiting, Failed, Paying, Pending, Returning, Settled};
         use OrderStep::{Conflict, Person, Stays, To};
@@ -102,7 +103,7 @@ impl ExchangeState {
             (Debiting, OrderTrigger::DebitNotTried) => To(Pending),
             (Debiting, OrderTrigger::DebitDone) => To(Debited),
             (Debiting, OrderTrigger::DebitDoneTooLate) => To(Returning),
-            // `Debited` and later: a reorganisation undid the debit, and it failed when it was done again.
+            // `Debited` and later: a reorganisation undid the debit, and it then failed.
             (Pending | Debiting | Debited, OrderTrigger::DebitFailed) => To(Failed),
             (Paying | Returning | Settled, OrderTrigger::DebitFailed) => Person,
             (Pending | Cancelled | Failed, OrderTrigger::DebitDone | OrderTrigger::DebitDoneTooLate) => Person,

@@ -1,4 +1,4 @@
-//! The rules of exchange orders, each named by its test.
+//! Rules of exchange orders, one test per rule.
 
 use std::collections::BTreeSet;
 
@@ -29,9 +29,9 @@ use crate::wallet_event::{FailureReason, WalletEvent};
 
 const ORDER: ExchangeId = ExchangeId(Uuid::from_u128(0xd1));
 const HOLD: TransferId = TransferId(Uuid::from_u128(0xd2));
-/// What the wallet has: 1,000 USDC.
+/// Balance of the wallet: 1,000 USDC.
 const FUNDS: i64 = 1_000_000_000;
-/// What is exchanged: 100 USDC.
+/// Amount to exchange: 100 USDC.
 const MINOR: i64 = 100_000_000;
 const TX: TxHash = TxHash([4; 32]);
 
@@ -125,7 +125,7 @@ impl World {
     }
 
     fn keep(&mut self, effects: WalletEffects) {
-        self.books.book(&effects.transfers).expect("the ledger takes it");
+        self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
         self.alerts += effects.alerts.len();
         for (subject, change) in effects.jobs {
@@ -176,7 +176,8 @@ impl World {
         self.does(|case, cx| case.debited(TX, cx));
     }
 
-    /// The rate book says `mid`, and a rail is there. Whether an attempt began.
+    /// Starts the payout at the rate `mid` with an available rail. Returns whether an attempt
+    /// began.
     fn pay_at(&mut self, mid: &str) -> bool {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         if let Some(effects) = self.case.priced(dec(mid), &mut cx) {
@@ -244,7 +245,7 @@ fn to_amount_is_rounded_down_to_paisa_after_the_spread() {
 }
 
 #[test]
-fn a_quote_is_for_the_amount_or_for_one_coin_and_valid_for_a_minute() {
+fn a_quote_is_for_the_amount_or_one_token_and_valid_for_a_minute() {
     let price = Price::new(dec("278.50"), 50);
     let quote = price.quote(None, monday()).expect("a quote");
     assert_eq!((quote.estimated, quote.valid_until), (pkr(27_710), monday() + Span::secs(60)));
@@ -252,7 +253,7 @@ fn a_quote_is_for_the_amount_or_for_one_coin_and_valid_for_a_minute() {
 }
 
 #[test]
-fn an_order_reserves_its_coins_and_too_little_balance_is_told() {
+fn an_order_reserves_its_tokens_and_reports_insufficient_balance() {
     let world = World::pending();
     let account = world.books.account(&code());
     assert_eq!((account.balance().minor, account.available().minor), (FUNDS, FUNDS - MINOR));
@@ -266,7 +267,7 @@ fn an_order_reserves_its_coins_and_too_little_balance_is_told() {
 }
 
 #[test]
-fn a_frozen_wallet_is_told_before_its_balance() {
+fn a_frozen_wallet_is_reported_before_its_balance() {
     let mut frozen = wallet();
     block_wallet(&mut frozen);
     let mut ids = Ids::new();
@@ -276,7 +277,7 @@ fn a_frozen_wallet_is_told_before_its_balance() {
 }
 
 #[test]
-fn eight_orders_for_one_balance_only_one_fits() {
+fn only_one_of_eight_orders_fits_the_balance() {
     let mut books = funded(MINOR);
     let made = (0..8).filter(|_| {
         let mut ids = Ids::new();
@@ -288,7 +289,7 @@ fn eight_orders_for_one_balance_only_one_fits() {
 }
 
 #[test]
-fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
+fn an_order_settles_from_pending_with_its_bookings() {
     let mut world = World::pending();
     assert_eq!(world.case.order.state.status(), OrderStatus::Pending);
     world.debited();
@@ -320,7 +321,7 @@ fn the_way_of_an_order_from_pending_to_settled_with_its_books() {
 }
 
 #[test]
-fn a_failed_pay_out_returns_the_coins_before_it_is_shown() {
+fn a_failed_payout_returns_the_tokens_before_it_is_shown() {
     for said in [&[RailStatus::Rejected][..], &[RailStatus::Accepted, RailStatus::Rejected], &[RailStatus::Cancelled]] {
         let mut world = World::paying();
         for status in said {
@@ -346,7 +347,7 @@ fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
         world
     };
     let mut world = undone();
-    assert!(!world.pay_at("278.50"), "the controller does not have its coins");
+    assert!(!world.pay_at("278.50"), "the controller does not have its tokens");
     assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
     let (debit, now) = (world.case.order.debit, world.now);
     let again = world.case.intent(debit).expect("a debit");
@@ -363,7 +364,7 @@ fn nothing_is_paid_for_a_debit_that_a_reorganisation_undid() {
 }
 
 #[test]
-fn a_debit_that_is_gone_after_the_rupees_have_left_is_a_person_s() {
+fn a_debit_undone_after_the_payout_needs_review() {
     let mut world = World::paying();
     world.hears(RailStatus::Settled, None);
     let before = world.books.show();
@@ -373,7 +374,7 @@ fn a_debit_that_is_gone_after_the_rupees_have_left_is_a_person_s() {
 }
 
 #[test]
-fn coins_go_back_once() {
+fn tokens_return_once() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AC04"));
     world.hears(RailStatus::Rejected, Some("AC04"));
@@ -384,16 +385,16 @@ fn coins_go_back_once() {
 }
 
 #[test]
-fn a_refusal_that_allows_it_is_tried_over_another_rail() {
+fn a_retryable_refusal_uses_another_rail() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AB08"));
     assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
-    assert!(world.pay_at("300"), "its price stays what it was");
+    assert!(world.pay_at("300"), "its price is unchanged");
     assert_eq!(world.attempt.as_ref().map(|attempt| (attempt.number, attempt.amount)), Some((2, pkr(2_771_075))));
 }
 
 #[test]
-fn an_unlocked_order_takes_the_rate_of_its_processing_within_one_percent() {
+fn an_unlocked_order_uses_the_rate_of_its_processing_within_one_percent() {
     for (mid, pays) in
         [("278.50", true), ("281.285", true), ("275.715", true), ("281.286", false), ("275.714", false), ("1", false)]
     {
@@ -411,7 +412,7 @@ fn an_unlocked_order_takes_the_rate_of_its_processing_within_one_percent() {
 }
 
 #[test]
-fn a_locked_rate_holds_for_fifteen_minutes_and_then_the_order_is_called_off() {
+fn a_locked_rate_holds_for_fifteen_minutes_and_then_the_order_is_cancelled() {
     let mut world = World::with(NewOrder { lock: true, ..new_order() });
     assert_eq!(world.case.order.locked_until, Some(monday() + Span::mins(15)));
     world.now = monday() + LOCK - Span::millis(1);
@@ -432,7 +433,7 @@ fn a_locked_rate_holds_for_fifteen_minutes_and_then_the_order_is_called_off() {
 }
 
 #[test]
-fn an_order_is_called_off_after_a_day_and_its_coins_are_free() {
+fn an_order_is_cancelled_after_a_day_and_its_tokens_are_released() {
     let mut world = World::pending();
     world.now = monday() + TIMEOUT;
     world.does(|case, cx| case.time_passed(cx));
@@ -442,7 +443,7 @@ fn an_order_is_called_off_after_a_day_and_its_coins_are_free() {
 }
 
 #[test]
-fn the_user_cancels_what_is_pending_and_nothing_else() {
+fn the_user_cancels_only_pending_orders() {
     let mut world = World::pending();
     world.tries(|case, cx| case.cancel(cx)).expect("pending");
     assert_eq!(world.state(), ExchangeState::Cancelled);
@@ -452,7 +453,7 @@ fn the_user_cancels_what_is_pending_and_nothing_else() {
 }
 
 #[test]
-fn a_block_calls_off_what_is_pending_and_gives_back_what_was_mined_all_the_same() {
+fn a_block_cancels_pending_orders_and_returns_mined_debits() {
     let mut world = World::pending();
     block_wallet(&mut world.case.wallet);
     world.does(|case, cx| case.wallet_changed(cx));
@@ -477,7 +478,7 @@ fn a_block_calls_off_what_is_pending_and_gives_back_what_was_mined_all_the_same(
 }
 
 #[test]
-fn a_wallet_frozen_before_the_pay_out_gets_its_coins_back() {
+fn a_wallet_frozen_before_the_payout_gets_its_tokens_back() {
     let mut world = World::pending();
     world.debited();
     block_wallet(&mut world.case.wallet);
@@ -486,7 +487,7 @@ fn a_wallet_frozen_before_the_pay_out_gets_its_coins_back() {
 }
 
 #[test]
-fn a_debit_that_fails_frees_the_coins() {
+fn a_failed_debit_releases_the_tokens() {
     for (reason, failure) in [
         (FailureReason::OnChainRevert, OrderFailure::OnChainRevert),
         (FailureReason::TokenPaused, OrderFailure::TokenPaused),
@@ -500,7 +501,7 @@ fn a_debit_that_fails_frees_the_coins() {
 }
 
 #[test]
-fn a_return_after_settled_stays_settled_goes_to_suspense_and_is_re_credited_by_a_person() {
+fn a_return_after_settlement_goes_to_suspense_and_is_re_credited_by_an_operator() {
     let mut world = World::paying();
     world.hears(RailStatus::Settled, None);
     assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
@@ -508,9 +509,9 @@ fn a_return_after_settled_stays_settled_goes_to_suspense_and_is_re_credited_by_a
     world.hears(RailStatus::Returned, None);
     assert_eq!((world.case.order.state.status(), world.alerts), (OrderStatus::Settled, 1));
     let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
-    assert_eq!(world.books.account(&suspense).balance().to_string(), "100.000000 USDC", "with our share");
+    assert_eq!(world.books.account(&suspense).balance().to_string(), "100.000000 USDC", "with our fee");
     assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
-    world.recredits().expect("it came back");
+    world.recredits().expect("it was returned");
     assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
     world.coins_come_back();
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
@@ -518,7 +519,7 @@ fn a_return_after_settled_stays_settled_goes_to_suspense_and_is_re_credited_by_a
 }
 
 #[test]
-fn a_return_that_is_the_first_news_gives_the_coins_back() {
+fn a_return_as_the_first_report_returns_the_tokens() {
     let mut world = World::paying();
     world.hears(RailStatus::Returned, None);
     assert_eq!(world.state(), ExchangeState::Returning);
@@ -527,9 +528,9 @@ fn a_return_that_is_the_first_news_gives_the_coins_back() {
 }
 
 #[test]
-fn an_unclear_pay_out_is_asked_about_and_a_person_is_called_once_beyond_the_window() {
+fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() {
     let mut world = World::paying();
-    let mut attempt = world.attempt.clone().expect("under way");
+    let mut attempt = world.attempt.clone().expect("in progress");
     world.does(|case, cx| case.unclear(&mut attempt, "no answer", cx));
     assert_eq!((attempt.state, world.job), (AttemptState::Indeterminate, Some(JobKind::InquirePayout)));
     let rail = world.rail.clone();
@@ -544,15 +545,15 @@ fn an_unclear_pay_out_is_asked_about_and_a_person_is_called_once_beyond_the_wind
 }
 
 #[test]
-fn people_resolve_what_nobody_knows() {
+fn reviewers_resolve_an_unknown_payout() {
     let mut world = World::paying();
-    let mut attempt = world.attempt.clone().expect("under way");
+    let mut attempt = world.attempt.clone().expect("in progress");
     let early = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
     assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Paying)), "the rail may be paying it");
     assert_eq!(world.case.order.doubt(), None);
     world.hears(RailStatus::Unknown, None);
-    let mut attempt = world.attempt.clone().expect("under way");
-    let doubt = world.case.order.doubt().expect("a person is called");
+    let mut attempt = world.attempt.clone().expect("in progress");
+    let doubt = world.case.order.doubt().expect("in review");
     assert_eq!((doubt.attempt, Some(doubt.since)), (attempt.id, world.case.order.unclear_since));
     let resolved = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Settled, "statement 7", cx));
     assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
@@ -562,9 +563,9 @@ fn people_resolve_what_nobody_knows() {
 }
 
 #[test]
-fn a_report_that_contradicts_or_names_another_amount_is_a_person_s() {
+fn a_contradicting_report_or_amount_needs_review() {
     let mut world = World::paying();
-    let mut attempt = world.attempt.clone().expect("under way");
+    let mut attempt = world.attempt.clone().expect("in progress");
     let report = RailReport {
         attempt: attempt.id,
         status: RailStatus::Settled,
@@ -594,14 +595,14 @@ fn sandbox_cents_fail_or_time_out() {
     fails.coins_come_back();
     assert_eq!(fails.case.order.state.status(), OrderStatus::Failed);
     let mut times_out = World::with(NewOrder { fate: Fate::TimesOut, ..new_order() });
-    assert!(times_out.case.intents.is_empty(), "it is not begun");
+    assert!(times_out.case.intents.is_empty(), "it has not begun");
     times_out.now = monday() + SANDBOX_TIMEOUT;
     times_out.does(|case, cx| case.time_passed(cx));
     assert_eq!(times_out.case.order.state.status(), OrderStatus::Cancelled);
 }
 
 #[test]
-fn an_order_to_a_listed_holder_is_withheld_and_people_are_called() {
+fn an_order_to_a_listed_holder_is_withheld_and_raises_an_alert() {
     for (score, stale, fate, alerts) in [
         (84, false, Fate::Open, 0),
         (85, false, Fate::Withheld, 1),
@@ -620,14 +621,14 @@ fn an_order_to_a_listed_holder_is_withheld_and_people_are_called() {
             assert_eq!(world.case.order.state.status(), OrderStatus::Cancelled);
         }
     }
-    // A list goes before what a sandbox shows.
+    // A sanctions hit takes precedence over a sandbox outcome.
     let listed = World::with(NewOrder { fate: Fate::Fails, screened: screened(95), ..new_order() });
     assert_eq!(listed.case.order.fate, Fate::Withheld);
 }
 
-/// Every step that the decisions allow, by what the interface shows.
+/// All permitted status changes, as the API shows them.
 #[test]
-fn what_is_shown_changes_only_as_the_decisions_say() {
+fn the_status_changes_only_as_decided() {
     let mut shown = BTreeSet::new();
     for state in ExchangeState::ALL {
         for trigger in OrderTrigger::ALL {
@@ -736,10 +737,11 @@ fn act(world: &mut World, act: Act) {
 }
 
 proptest! {
-    /// I1, I3, I4 for orders: whatever happens in whatever order, coins are neither made nor lost, the wallet never
-    /// goes below zero, rupees leave at most once and only for coins that left, and what is over has no job.
+    /// I1, I3, I4 for orders: under any sequence of acts, tokens are neither created nor lost, the
+    /// wallet never goes negative, rupees leave at most once and only for debited tokens, and a
+    /// final order has no job.
     #[test]
-    fn coins_and_rupees_add_up(lock in any::<bool>(), sequence in acts()) {
+    fn tokens_and_rupees_add_up(lock in any::<bool>(), sequence in acts()) {
         let mut world = World::with(NewOrder { lock, ..new_order() });
         for step in sequence {
             act(&mut world, step.clone());

@@ -49,7 +49,7 @@ fn chart() -> Vec<AccountCode> {
 }
 
 #[test]
-fn every_account_code_reads_back() {
+fn account_codes_round_trip() {
     for code in chart() {
         assert_eq!(AccountCode::parse(&code.to_string()), Some(code));
     }
@@ -69,7 +69,7 @@ fn every_account_code_reads_back() {
 }
 
 #[test]
-fn only_what_holds_somebody_s_money_can_never_spend_more_than_it_has() {
+fn only_customer_accounts_are_limited_to_their_balance() {
     let guarded: Vec<String> =
         chart().into_iter().filter(AccountCode::never_below_zero).map(|code| code.to_string()).collect();
     assert_eq!(
@@ -131,8 +131,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 proptest! {
-    /// I3 and I4: whatever is done, transfers sum to zero, the prefund never goes below zero, and the sums are
-    /// those that a model of plain balances and holds gives.
+    /// I3 and I4: under any sequence of acts, transfers sum to zero, the prefund never goes
+    /// negative, and the sums match a model of plain balances and holds.
     #[test]
     fn the_ledger_agrees_with_a_model_of_balances_and_holds(acts in acts()) {
         let coin = StableCoin::Usdt;

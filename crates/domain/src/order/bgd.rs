@@ -9,8 +9,8 @@ pub(super) const RULES: Rules = Rules {
         form: "6 to 20 letters or digits",
     },
     local_code: Some(LocalCodeRule {
-        // Bank 3, district 2, branch 3, check digit 1. Published numbers disagree about the check digit, so it is
-        // not enforced.
+        // Bank 3, district 2, branch 3, check digit 1. Published numbers disagree about the check
+        // digit, so it is not enforced.
         matches: |text| digits(text, 9..=9),
         rule: "invalid_routing_number",
         form: "a routing number of 9 digits",

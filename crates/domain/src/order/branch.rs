@@ -1,6 +1,7 @@
-//! The branch of the beneficiary: reading its code, looking it up, and comparing it with the IBAN.
+//! The beneficiary's branch: parsing its code, resolving it, and comparing it with the IBAN.
 //!
-//! A well-formed code that the directory lacks is accepted as given: the directory adds knowledge, it never refuses.
+//! A well-formed code that the directory lacks is accepted as given: the directory adds information
+//! and never refuses.
 
 use crate::bank::{BankDirectory, Branch};
 use crate::bic::Bic;
@@ -10,7 +11,7 @@ use crate::iban::Iban;
 
 use super::BANK_BRANCH_CODE;
 
-/// A branch code that has its country's form.
+/// A well-formed branch code of a country.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BranchCode {
     Bic(Bic),
@@ -18,7 +19,7 @@ pub(super) enum BranchCode {
     Local(String),
 }
 
-/// What is known of a branch.
+/// Resolved details of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resolved {
     pub bic: Option<String>,
@@ -27,7 +28,7 @@ pub(super) struct Resolved {
 }
 
 impl BranchCode {
-    /// Reads a BIC of the country or the country's local code.
+    /// Parses a BIC of the country or the country's local code.
     pub(super) fn read(country: Country, text: &str) -> Result<BranchCode, Fault> {
         let text = text.to_ascii_uppercase();
         let local = country.rules().local_code.as_ref();
@@ -54,7 +55,7 @@ impl BranchCode {
         }
     }
 
-    /// What the directory knows of it, and the code itself.
+    /// The directory's details, with the code itself.
     pub(super) fn resolve(&self, country: Country, directory: &BankDirectory) -> Resolved {
         match self {
             BranchCode::Local(code) => {
@@ -76,14 +77,15 @@ impl BranchCode {
         }
     }
 
-    /// Whether the IBAN names another bank, or another branch than the local code does.
+    /// Whether the IBAN belongs to another bank, or to another branch than the local code.
     pub(super) fn contradicts(&self, iban: &Iban, country: Country, directory: &BankDirectory) -> bool {
         match self {
             BranchCode::Local(code) => code != iban.branch(),
             BranchCode::Bic(bic) => match self.resolve(country, directory).local_code {
                 Some(known) => !known.starts_with(iban.bank()),
-                // Pakistan's IBANs carry the first four letters of the bank's BIC (State Bank of Pakistan, IBAN
-                // guidelines); elsewhere an unlisted BIC tells nothing about the IBAN.
+                // Pakistan's IBANs contain the first four letters of the bank's BIC (State Bank of
+                // Pakistan, IBAN guidelines); elsewhere an unlisted BIC reveals nothing about the
+                // IBAN.
                 None => country == Country::Pak && bic.institution() != iban.bank(),
             },
         }
@@ -91,7 +93,7 @@ impl BranchCode {
 }
 
 impl Resolved {
-    /// The same branch with what an IBAN, which names it better than a BIC, says of it.
+    /// The branch with the details of an IBAN, which is more specific than a BIC.
     pub(super) fn refined_by(self, iban: &Iban, country: Country, directory: &BankDirectory) -> Resolved {
         if self.local_code.as_deref() == Some(iban.branch()) {
             return self;
@@ -105,7 +107,7 @@ impl Resolved {
         }
     }
 
-    /// The same branch with the operator's stand-in where no local code is known.
+    /// The branch with the operator's default if no local code is known.
     pub(super) fn or_default(self, country: Country, directory: &BankDirectory, default: Option<&str>) -> Resolved {
         let Some(code) = default.filter(|_| self.local_code.is_none()) else { return self };
         let found = directory.by_local_code(country, code);
@@ -114,8 +116,8 @@ impl Resolved {
     }
 }
 
-/// Whether two branch codes of a country mean the same branch: equal but for case, or a BIC and a local code that
-/// the directory lists together, or a BIC with and without `XXX`.
+/// Whether two branch codes of a country mean the same branch: equal except for case, or a BIC and
+/// a local code that the directory lists together, or a BIC with and without `XXX`.
 pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;
@@ -131,7 +133,7 @@ pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory
     }
 }
 
-/// Whether `code` (upper case) has the form of the country's local branch code.
+/// Whether `code` (upper case) has the format of the country's local branch code.
 pub fn is_local_branch_code(country: Country, code: &str) -> bool {
     country.rules().local_code.as_ref().is_some_and(|local| (local.matches)(code))
 }
@@ -143,7 +145,7 @@ pub(super) fn mismatch(iban: &Iban) -> Fault {
 }
 
 fn malformed(country: Country, text: &str) -> Fault {
-    // Six letters in front are a BIC gone wrong; no country's own code begins so.
+    // Six leading letters indicate a mistyped BIC; no local code begins with them.
     let meant_as_bic = text.len() >= 6 && text.bytes().take(6).all(|byte| byte.is_ascii_uppercase());
     let bic = format!("a BIC of {} (8 or 11 characters)", country.alpha2());
     match country.rules().local_code.as_ref() {

@@ -1,7 +1,8 @@
-//! From a request of the right shape to an order whose every rule holds.
+//! From a well-formed request to a fully validated order.
 //!
-//! Checks everything that the order alone, the directory and the configuration can tell. What needs the quote or a
-//! chosen rail (amount, currency, bounds, `branch_code_required`) is checked where those are known.
+//! Checks everything that depends on the order, the directory and the configuration alone. Checks
+//! that need the quote or a chosen rail (amount, currency, bounds, `branch_code_required`) happen
+//! where those are known.
 
 use jiff::civil::Date;
 
@@ -22,8 +23,8 @@ use super::party::{
 use super::rules::Account;
 use super::{ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, EXTERNAL_ID_MAX_CHARS, Order};
 
-/// An order as the client sent it: fields present and of the right type and length, rules not yet applied.
-/// Fields as in [`Order`].
+/// An order as the client sent it: fields present, with correct type and length, rules not yet
+/// applied. Fields as in [`Order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the specification's payment order, described at Order")]
 pub struct Draft {
@@ -56,7 +57,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Applies every rule of the order (table at [`crate::order`]). `today` is the UTC day.
+    /// Applies all rules of the order (table at [`crate::order`]). `today` is the UTC day.
     ///
     /// # Errors
     /// All faults at once, in the order of the specification's field table.

@@ -1,4 +1,4 @@
-//! Egypt: IBANs, which name bank and branch.
+//! Egypt: IBANs, which contain bank and branch.
 
 use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, digits};
 

@@ -1,5 +1,6 @@
-//! Made-up orders that are valid under the shipped sample of the bank directory: for documentation, the command line's
-//! defaults, tests and benchmarks. Nobody here exists, no production path reads this module.
+//! Fictitious orders that are valid under the shipped sample of the bank directory: for
+//! documentation, the command line's defaults, tests and benchmarks. No production path uses this
+//! module.
 
 use jiff::civil::date;
 
@@ -11,10 +12,10 @@ use crate::ids::QuoteId;
 
 use super::{AccountType, DocumentType, Draft};
 
-/// The ending of the example accounts, which means nothing special to the sandbox.
+/// Ending of the example accounts, without a special meaning in the sandbox.
 pub const NEUTRAL_ENDING: &str = "6702";
 
-/// An order to `country` of `amount` in its currency, using `quote` made in `currency`.
+/// An order to `country` for `amount` in its currency, using `quote` made in `currency`.
 pub fn draft(country: Country, quote: QuoteId, currency: Currency, amount: Decimal) -> Draft {
     let beneficiary = beneficiary(country);
     Draft {
@@ -60,7 +61,7 @@ pub fn account_ending(country: Country, ending: &str) -> String {
 struct Beneficiary {
     bank_name: &'static str,
     branch_code: &'static str,
-    /// The account number without its last four digits; for an IBAN what follows the check digits.
+    /// The account number without its last four digits; for an IBAN, without its prefix.
     account_stem: &'static str,
     name: &'static str,
     city: &'static str,

@@ -1,6 +1,8 @@
-//! What a quote may already know of the beneficiary: checking it, and telling later whether a payment keeps to it.
+//! A quote's optional beneficiary details: their validation, and whether a payment matches them
+//! later.
 //!
-//! Both optional fields of POST /v2/quote (specification, "Quote request") obey the patterns of the order.
+//! Both optional fields of POST /v2/quote (specification, "Quote request") follow the rules of the
+//! order.
 
 use crate::bank::BankDirectory;
 use crate::country::Country;
@@ -11,8 +13,8 @@ use super::branch::{BranchCode, mismatch};
 use super::rules::{Account, AccountFault};
 use super::{BENEFICIARY_ACCOUNT_NUMBER, branch};
 
-/// The faults of a quote's `beneficiary_account_number` and `bank_branch_code`, in this order, which is the
-/// specification's. Rules as in the table of [`crate::order`].
+/// Faults of a quote's `beneficiary_account_number` and `bank_branch_code`, in the specification's
+/// order. Rules as in the table of [`crate::order`].
 pub fn check_route_hints(
     country: Country,
     account: Option<&str>,
@@ -28,13 +30,13 @@ pub fn check_route_hints(
     [account.err(), branch.err(), clash].into_iter().flatten().collect()
 }
 
-/// Whether two account numbers are the same: equal but for case and white space.
+/// Whether two account numbers are equal, ignoring case and white space.
 pub fn same_account(a: &str, b: &str) -> bool {
     normalised(a) == normalised(b)
 }
 
-/// The number of the account itself: what follows the bank (and branch) in an IBAN of Pakistan (the last 16
-/// characters) or Egypt (the last 17), or the whole number where it is none.
+/// The account's own number: the part after the bank (and branch) in an IBAN of Pakistan (the last
+/// 16 characters) or Egypt (the last 17); the whole number otherwise.
 pub fn account_part(number: &str) -> &str {
     let part = |shape: &IbanShape| {
         let iban = number.len() == shape.len && number.is_ascii() && number.starts_with(shape.country);
@@ -44,7 +46,7 @@ pub fn account_part(number: &str) -> &str {
     part(&PAKISTAN).or_else(|| part(&EGYPT)).unwrap_or(number)
 }
 
-/// Reads an account number or says what is wrong with it. The number itself is never repeated in the message.
+/// Validates an account number. Messages never repeat the number.
 pub(super) fn read_account(country: Country, text: &str) -> Result<Account, Fault> {
     let form = country.rules().account.form;
     Account::read(country, text).map_err(|fault| match fault {

@@ -1,27 +1,28 @@
 //! The payment order: one shared struct, one rule set per destination country.
 //!
-//! The HTTP room reads the shape of a request (types, lengths, what is missing) into a [`Draft`]; [`Draft::check`]
-//! applies the rules of its country and resolves the branch in the bank directory. Only an [`Order`] can be paid.
+//! The HTTP crate validates the shape of a request (types, lengths, missing fields) into a [`Draft`].
+//! [`Draft::check`] applies the rules of its country and resolves the branch in the bank directory.
+//! Only an [`Order`] can be paid.
 //!
 //! # Rules
 //!
-//! The names are stable: clients see them as `type` of a 422. Sources: specification "Payment order",
+//! The names are stable: clients receive them as `type` of a 422. Sources: specification "Payment order",
 //! `corridors.md`, `decisions.md` "Errors".
 //!
-//! | Field | Rule | Broken when |
+//! | Field | Rule | Violated if |
 //! |---|---|---|
 //! | `amount` | `greater_than` | not above 0 |
-//! | `bank_branch_code` | `invalid_bic` | meant as a BIC but malformed or another country's; PHL: anything but a BIC |
+//! | `bank_branch_code` | `invalid_bic` | a malformed BIC or another country's; PHL: anything but a BIC |
 //! | `bank_branch_code` | `invalid_ifsc` | IND: neither a BIC nor an IFSC |
 //! | `bank_branch_code` | `invalid_routing_number` | BGD: neither a BIC nor 9 digits |
 //! | `bank_branch_code` | `invalid_branch_code` | EGY, NPL, PAK, VNM: neither a BIC nor the local code |
 //! | `bank_branch_code` | `branch_iban_mismatch` | EGY, PAK: the IBAN names another bank or branch |
 //! | `beneficiary_name` | `string_too_long` | more than 128 characters |
 //! | `beneficiary_address` | `string_too_long` | more than 70 characters |
-//! | `beneficiary_account_number` | `invalid_iban` | EGY, PAK: wrong start, length, form or check digits |
-//! | `beneficiary_account_number` | `invalid_account_number` | the others, and PAK's local numbers: wrong form |
-//! | `beneficiary_mobile` | `invalid_mobile` | no mobile number of the destination |
-//! | `beneficiary_email` | `invalid_email` | no e-mail address |
+//! | `beneficiary_account_number` | `invalid_iban` | EGY, PAK: wrong prefix, length, format or check digits |
+//! | `beneficiary_account_number` | `invalid_account_number` | the others, and PAK's local numbers: wrong format |
+//! | `beneficiary_mobile` | `invalid_mobile` | not a mobile number of the destination |
+//! | `beneficiary_email` | `invalid_email` | not an e-mail address |
 //! | `sender_birthdate` | `date_past` | today or later |
 //! | `sender_identity_doc_exp` | `document_expired` | before today (UTC) |
 //! | `sender_identity_doc_country` | `invalid_country` | not in ISO 3166-1 alpha-3 |
@@ -59,17 +60,19 @@ use crate::decimal::Decimal;
 use crate::fault::Fault;
 use crate::ids::QuoteId;
 
-/// Longest `beneficiary_name`, in characters (specification, "Limits").
+/// Maximum length of `beneficiary_name`, in characters (specification, "Limits").
 pub const BENEFICIARY_NAME_MAX_CHARS: usize = 128;
-/// Longest `beneficiary_address` and `sender_address`, in characters (specification, "Limits").
+/// Maximum length of `beneficiary_address` and `sender_address`, in characters (specification,
+/// "Limits").
 pub const ADDRESS_MAX_CHARS: usize = 70;
-/// Longest `external_id`, in characters (specification, "Limits").
+/// Maximum length of `external_id`, in characters (specification, "Limits").
 pub const EXTERNAL_ID_MAX_CHARS: usize = 128;
 
 const BANK_BRANCH_CODE: &str = "bank_branch_code";
 const BENEFICIARY_ACCOUNT_NUMBER: &str = "beneficiary_account_number";
 
-/// The fields of a payment order in the order of the specification's table, which is the order of faults.
+/// The fields of a payment order in the order of the specification's table, which is the order of
+/// faults.
 pub const FIELDS: [&str; 28] = [
     "country",
     "currency",
@@ -101,8 +104,8 @@ pub const FIELDS: [&str; 28] = [
     "timestamp",
 ];
 
-/// The faults of shape and the faults of rule of one order in the order of [`FIELDS`]. A field whose shape is wrong
-/// has no rule applied to it: whatever stood in for it in the draft is nobody's fault.
+/// Merges an order's shape faults and rule faults in the order of [`FIELDS`]. A field with a shape
+/// fault has no rule faults: its value in the draft is only a placeholder.
 pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
     let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).unwrap_or(FIELDS.len());
     let kept: Vec<Fault> =
@@ -133,24 +136,24 @@ pub enum DocumentType {
     Other,
 }
 
-/// An order whose every rule holds.
+/// A fully validated order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Destination country, the discriminator of the seven variants.
     pub country: Country,
     /// Base currency.
     pub currency: Currency,
-    /// The quote that it uses.
+    /// Quote that it uses.
     pub quote: QuoteId,
     /// Amount in the destination currency, as the client sent it.
     pub amount: Decimal,
-    /// Bank of the beneficiary.
+    /// Name of the beneficiary's bank.
     pub bank_name: String,
     /// The branch code as the client sent it (upper case).
     pub branch_code_given: String,
-    /// BIC of the branch, given or found in the directory.
+    /// BIC of the branch, given or from the directory.
     pub branch_bic: Option<String>,
-    /// Local code of the branch (IFSC, routing number …), given or found in the directory.
+    /// Local code of the branch (IFSC, routing number …), given or from the directory.
     pub branch_local_code: Option<String>,
     /// Name of the branch, from the directory.
     pub branch_name: Option<String>,
@@ -164,13 +167,13 @@ pub struct Order {
     pub beneficiary_account_number: String,
     /// Whether the account number is an IBAN.
     pub account_is_iban: bool,
-    /// Savings unless said otherwise.
+    /// Savings by default.
     pub beneficiary_account_type: AccountType,
-    /// E.164 of the destination country.
+    /// E.164 number of the destination country.
     pub beneficiary_mobile: Option<String>,
     /// E-mail address.
     pub beneficiary_email: Option<String>,
-    /// Notes.
+    /// Notes of the sender.
     pub remarks: Option<String>,
     /// Name and surname.
     pub sender_name: String,
@@ -199,7 +202,7 @@ pub struct Order {
 }
 
 impl AccountType {
-    /// The name in the interface.
+    /// Name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             AccountType::Savings => "savings",
@@ -207,14 +210,14 @@ impl AccountType {
         }
     }
 
-    /// Reads the name, exactly as written.
+    /// Parses the name, case-sensitive.
     pub fn parse(text: &str) -> Option<AccountType> {
         [AccountType::Savings, AccountType::Current].into_iter().find(|kind| kind.name() == text)
     }
 }
 
 impl DocumentType {
-    /// The name in the interface.
+    /// Name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             DocumentType::IdCard => "idcard",
@@ -223,14 +226,14 @@ impl DocumentType {
         }
     }
 
-    /// Reads the name, exactly as written.
+    /// Parses the name, case-sensitive.
     pub fn parse(text: &str) -> Option<DocumentType> {
         [DocumentType::IdCard, DocumentType::Passport, DocumentType::Other].into_iter().find(|kind| kind.name() == text)
     }
 }
 
 impl Order {
-    /// The branch code as output shows it: the local code where one is known, else what was given.
+    /// The displayed branch code: the local code if known, else the given one.
     pub fn branch_code(&self) -> &str {
         self.branch_local_code.as_deref().unwrap_or(&self.branch_code_given)
     }

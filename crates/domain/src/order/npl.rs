@@ -17,7 +17,7 @@ pub(super) const RULES: Rules = Rules {
     mobile: MobileRule { prefix: "+977", matches: is_mobile, form: "+977 and 10 digits starting with 96, 97 or 98" },
 };
 
-/// `0401` or `0401-1`: how the bank directory writes the two ids of the rail's map in one code.
+/// `0401` or `0401-1`: the bank directory's notation for the two ids of the rail's map in one code.
 fn is_bank_and_branch(text: &str) -> bool {
     match text.split_once('-') {
         Some((bank, branch)) => digits(bank, 3..=4) && digits(branch, 1..=4),

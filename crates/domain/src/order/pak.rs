@@ -1,4 +1,4 @@
-//! Pakistan: IBANs, or a bank's own account numbers; the bank is four letters of the IBAN.
+//! Pakistan: IBANs, or a bank's own account numbers; four letters of the IBAN identify the bank.
 
 use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber, upper_letters};
 

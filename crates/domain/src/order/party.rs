@@ -1,4 +1,4 @@
-//! The rules of the order that are the same for every country: people, documents, ways to reach them.
+//! Order rules common to all countries: persons, documents, contact details.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::email::is_email;
 use crate::fault::Fault;
 use crate::iso3166::is_alpha3;
 
-/// Nobody who sends money was born before.
+/// Earliest plausible date of birth of a sender.
 const FIRST_BIRTHDATE: Date = date(1900, 1, 1);
 
 /// A text of at most `max` characters (not bytes).
@@ -31,7 +31,7 @@ pub(super) fn check_beneficiary_mobile(country: Country, number: &str) -> Option
     })
 }
 
-/// Any number in E.164.
+/// Any E.164 number.
 pub(super) fn check_sender_mobile(number: &str) -> Option<Fault> {
     let message = "sender_mobile must be in E.164 format: + and 7 to 15 digits with the country code";
     (!is_e164(number)).then(|| Fault::new("sender_mobile", "invalid_mobile", message))
@@ -52,7 +52,7 @@ pub(super) fn check_birthdate(date: Date, today: Date) -> Option<Fault> {
     (date >= today).then(|| Fault::new("sender_birthdate", "date_past", "sender_birthdate must be in the past"))
 }
 
-/// A document is good up to and with the day of its expiry.
+/// A document is valid until the end of its expiry day.
 pub(super) fn check_expiry(date: Date, today: Date) -> Option<Fault> {
     (date < today).then(|| {
         let message = "sender_identity_doc_exp is in the past: the identity document has expired";
@@ -66,7 +66,7 @@ pub(super) fn check_country(field: &'static str, code: &str) -> Option<Fault> {
     (!is_alpha3(code)).then(|| Fault::new(field, "invalid_country", message()))
 }
 
-/// The relation as it is stored, or the fault.
+/// The relation in its stored form, or the fault.
 pub(super) fn read_relation(given: &str, allowed: &BTreeSet<String>) -> Result<String, Fault> {
     let relation = given.to_lowercase();
     if allowed.contains(&relation) {

@@ -1,4 +1,4 @@
-//! The Philippines: plain account numbers; banks are named by their BIC alone.
+//! The Philippines: plain account numbers; banks are identified by BIC alone.
 
 use super::rules::{AccountRule, MobileRule, Rules, digits, subscriber};
 

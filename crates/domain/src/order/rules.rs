@@ -1,7 +1,7 @@
-//! What a country's rule set consists of, and the patterns that rule sets are made of.
+//! The elements of a country's rule set, and the patterns that rule sets are built from.
 //!
-//! The seven sets stand in files of their own, named by their country. They judge form only: nothing here looks
-//! into the bank directory.
+//! Each of the seven rule sets has its own file, named after the country. They check the format
+//! only and never consult the bank directory.
 
 use std::ops::RangeInclusive;
 
@@ -13,46 +13,46 @@ use super::{bgd, egy, ind, npl, pak, phl, vnm};
 /// The rules of one destination country (`corridors.md`).
 #[derive(Debug)]
 pub(super) struct Rules {
-    /// How account numbers are written.
+    /// Format of account numbers.
     pub account: AccountRule,
-    /// How the local branch code is written, where the country has one.
+    /// Format of the local branch code, if the country has one.
     pub local_code: Option<LocalCodeRule>,
-    /// How mobile numbers are written.
+    /// Format of mobile numbers.
     pub mobile: MobileRule,
 }
 
-/// How a country writes account numbers.
+/// A country's format of account numbers.
 #[derive(Debug)]
 pub(super) struct AccountRule {
-    /// Whether IBANs are used there.
+    /// Whether the country uses IBANs.
     pub iban: bool,
-    /// The form of a number that is no IBAN, where such are used.
+    /// Format of numbers that are not IBANs, if accepted.
     pub local: Option<fn(&str) -> bool>,
-    /// The forms in words.
+    /// Description of the format.
     pub form: &'static str,
 }
 
-/// How a country writes its branch codes.
+/// A country's format of branch codes.
 #[derive(Debug)]
 pub(super) struct LocalCodeRule {
-    /// Whether an upper-case text has the form.
+    /// Whether an upper-case text matches.
     pub matches: fn(&str) -> bool,
-    /// The fault's rule name.
+    /// Rule name of the fault.
     pub rule: &'static str,
-    /// The form in words.
+    /// Description of the format.
     pub form: &'static str,
-    /// Whether the code names a whole bank, so that it is right for each of its branches.
+    /// Whether the code identifies a whole bank, so that it is correct for each of its branches.
     pub bank_wide: bool,
 }
 
-/// How a country writes mobile numbers.
+/// A country's format of mobile numbers.
 #[derive(Debug)]
 pub(super) struct MobileRule {
     /// `+` and the country code.
     pub prefix: &'static str,
-    /// Whether what follows the prefix has the form.
+    /// Whether the text after the prefix matches.
     pub matches: fn(&str) -> bool,
-    /// The whole number's form in words.
+    /// Description of the whole number's format.
     pub form: &'static str,
 }
 
@@ -70,14 +70,14 @@ impl Country {
     }
 }
 
-/// An account number that has its country's form.
+/// A well-formed account number of a country.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Account {
     Iban(Iban),
     Local(String),
 }
 
-/// Why an account number has not.
+/// Reason why an account number is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccountFault {
     Iban(IbanError),
@@ -85,11 +85,12 @@ pub(super) enum AccountFault {
 }
 
 impl Account {
-    /// Reads an account number of `country`.
+    /// Parses an account number of `country`.
     pub(super) fn read(country: Country, text: &str) -> Result<Account, AccountFault> {
         let rule = &country.rules().account;
         let iban = if rule.iban { Iban::parse(country, text) } else { Err(IbanError::NoIbans) };
-        // Whatever is headed like an IBAN of this country is one: a cut-off IBAN must not pass as a local number.
+        // A number that starts like an IBAN of this country is one: a truncated IBAN must not pass
+        // as a local number.
         let headed = !matches!(iban, Err(IbanError::Country { .. } | IbanError::NoIbans));
         match (iban, rule.local) {
             (iban, _) if headed => iban.map(Account::Iban).map_err(AccountFault::Iban),
@@ -110,27 +111,27 @@ impl Account {
     }
 }
 
-/// Whether `text` has `len` characters, all of them decimal digits.
+/// Whether `text` has `len` characters, all decimal digits.
 pub(super) fn digits(text: &str, len: RangeInclusive<usize>) -> bool {
     len.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether `text` has `len` characters, all of them letters A to Z or a to z or digits.
+/// Whether `text` has `len` characters, all ASCII letters or digits.
 pub(super) fn alphanumeric(text: &str, len: RangeInclusive<usize>) -> bool {
     len.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether `text` has `len` characters, all of them letters A to Z or digits.
+/// Whether `text` has `len` characters, all upper-case ASCII letters or digits.
 pub(super) fn upper_alphanumeric(text: &str, len: RangeInclusive<usize>) -> bool {
     alphanumeric(text, len) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether `text` has `len` characters, all of them letters A to Z.
+/// Whether `text` has `len` characters, all upper-case ASCII letters.
 pub(super) fn upper_letters(text: &str, len: usize) -> bool {
     text.len() == len && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Whether `text` is `len` digits of which the first is one of `first`.
+/// Whether `text` has `len` digits, the first being one of `first`.
 pub(super) fn subscriber(text: &str, first: &str, len: usize) -> bool {
     digits(text, len..=len) && text.starts_with(|digit| first.contains(digit))
 }

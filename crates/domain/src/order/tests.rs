@@ -1,4 +1,4 @@
-//! One table for each rule of `corridors.md`, named after the rule.
+//! One table per rule of `corridors.md`, named after the rule.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ fn accept(draft: Draft) -> Order {
     draft.check(&directory(), &corridors(None), TODAY).expect("a valid order")
 }
 
-/// Changes one thing of a valid order and answers what is wrong: `field rule` of each fault.
+/// Changes one value of a valid order and returns the faults as `field rule`.
 fn faults_of(country: Country, change: impl FnOnce(&mut Draft)) -> Vec<String> {
     let mut draft = valid(country);
     change(&mut draft);
@@ -78,7 +78,7 @@ fn faults_of(country: Country, change: impl FnOnce(&mut Draft)) -> Vec<String> {
     faults.iter().map(|fault| format!("{} {}", fault.field, fault.rule)).collect()
 }
 
-/// One field of `country`: these values pass, those break `rule` and nothing else.
+/// Checks one field of `country`: the first values pass, the others violate `rule` only.
 fn check_field(
     country: Country,
     field: &str,
@@ -102,7 +102,7 @@ fn check_mobile(country: Country, right: &[&str], wrong: &[&str]) {
 }
 
 #[test]
-fn examples_of_every_country_are_valid_and_end_as_asked() {
+fn examples_of_every_country_are_valid_with_the_requested_ending() {
     for country in Country::ALL {
         accept(valid(country));
         for ending in ["0001", "0003", "0008", "6702"] {
@@ -249,7 +249,7 @@ fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
     assert_eq!(merged, [("bank_branch_code", "missing"), ("sender_name", "missing"), ("sender_country", "x")]);
 }
 
-/// One way to break each field that has a rule, in no order.
+/// One violation per field with a rule, in no particular order.
 const BREAKS: [fn(&mut Draft); 14] = [
     |draft| draft.external_id = Some(String::new()),
     |draft| draft.amount = Decimal::ZERO,
@@ -275,7 +275,7 @@ proptest! {
     ) {
         let mut draft = valid(country);
         chosen.iter().for_each(|at| BREAKS[*at](&mut draft));
-        let faults = draft.check(&directory(), &corridors(None), TODAY).expect_err("something is broken");
+        let faults = draft.check(&directory(), &corridors(None), TODAY).expect_err("an invalid order");
         let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).expect("a known field");
         let places: Vec<usize> = faults.iter().map(place).collect();
         prop_assert_eq!(places.len(), chosen.len());

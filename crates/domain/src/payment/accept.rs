@@ -1,4 +1,5 @@
-//! Accepting an order: all that must hold, in the order in which a client is told (`decisions.md`, "Precedence").
+//! Acceptance of an order: all conditions, in the order in which they are reported (`decisions.md`,
+//! "Precedence").
 
 use super::{Cx, Effects, JobChange, NewEvent, Payment, PaymentState, ReviewState, Standing, booking};
 use crate::event::EventKind;
@@ -11,54 +12,54 @@ use crate::order::Order;
 use crate::quote::{Quote, QuoteState};
 use crate::screening::{Screened, Verdict};
 
-/// Message of a payment that waits for a person.
+/// Message of a payment in review.
 pub const IN_REVIEW: &str = "in review";
-/// Message of a payment that compliance refused: neutral on purpose.
+/// Message of a payment that compliance rejected: neutral on purpose.
 pub const NOT_EXECUTABLE: &str = "payment cannot be executed";
 
-/// Why an order is not accepted. The order of the variants is the precedence.
+/// Reason for refusing an order. The order of the variants is the precedence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The tenant has used this external_id before.
+    /// The tenant already used this external_id.
     #[error("external_id is already used by payment {0}")]
     ExternalIdConflict(PaymentId),
-    /// No such quote, or another tenant's.
+    /// The quote does not exist or belongs to another tenant.
     #[error("The quote was not found")]
     QuoteNotFound,
-    /// The quote serves another payment.
+    /// Another payment uses the quote.
     #[error("The quote is already used by payment {0}")]
     QuoteUsed(PaymentId),
-    /// The quote's time has run out.
+    /// The quote has expired.
     #[error("The quote has expired; request a new one")]
     QuoteExpired,
-    /// The order does not fit its quote.
-    #[error("order does not fit its quote: {0:?}")]
+    /// The order does not match its quote.
+    #[error("order does not match its quote: {0:?}")]
     Mismatch(Vec<Fault>),
-    /// The prefund account cannot cover the charge.
+    /// The prefund account cannot cover the debit.
     #[error("The prefund account is too low: {available} available, {needed} needed")]
     InsufficientBalance {
-        /// What the account can spend.
+        /// Available amount of the account.
         available: Money,
-        /// What the payment costs.
+        /// Cost of the payment.
         needed: Money,
     },
 }
 
-/// An order on its way in, with what was found out about it in memory before.
+/// An order to accept, with the results of checks made in memory.
 #[derive(Clone, Debug)]
 pub struct Submission {
     /// The order.
     pub order: Order,
-    /// What screening its names found.
+    /// Screening result of its names.
     pub screened: Screened,
-    /// The id that the payment will have.
+    /// Id of the payment.
     pub payment: PaymentId,
-    /// The id that its reservation will have.
+    /// Id of its reservation.
     pub hold: TransferId,
 }
 
-/// Accepts an order. `taken` is the payment that has the order's external_id already; `bound` whether the order's
-/// account and branch are those that the quote was made for.
+/// Accepts an order. `taken` is the payment that already has the order's external_id; `bound`
+/// states whether the order's account and branch match those of the quote.
 pub fn accept(
     quote: Option<&mut Quote>,
     submission: &Submission,
@@ -146,8 +147,8 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
     }
 }
 
-/// The first event and the first job. The answer to the client is the same whatever screening found (no tipping off):
-/// a review shows in later events only, a hit is refused by the job.
+/// The first event and the first job. The answer to the client is the same whatever screening found
+/// (no tipping off): a review shows in later events only, a hit is rejected by the job.
 fn start(mut payment: Payment, mut effects: Effects, cx: &Cx<'_>) -> (Payment, Effects) {
     payment.record(EventKind::PaymentQueued, &mut effects);
     let kind = match payment.review {
@@ -162,7 +163,7 @@ fn start(mut payment: Payment, mut effects: Effects, cx: &Cx<'_>) -> (Payment, E
     (payment, effects)
 }
 
-/// Makes an `InsufficientBalance` of the ledger's refusal of a reservation.
+/// Converts the ledger's refusal of a reservation to `InsufficientBalance`.
 pub fn refused_by_ledger(refusal: &LedgerRefusal) -> Option<Refusal> {
     match refusal {
         LedgerRefusal::InsufficientBalance { available, needed, .. } => {

@@ -1,4 +1,4 @@
-//! The transfers of each step of a payment (`decisions.md`, "Worked example" and "States").
+//! Ledger transfers of each step of a payment (`decisions.md`, "Worked example" and "States").
 
 use super::{Cx, Payment, PaymentState};
 use crate::attempt::Attempt;
@@ -7,7 +7,7 @@ use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
 
-/// A linked set under construction: all of it is booked or none.
+/// A linked set under construction: booked as a whole or not at all.
 struct Set<'a> {
     payment: &'a Payment,
     set: TransferId,
@@ -36,7 +36,7 @@ impl Set<'_> {
     }
 }
 
-/// The coin of a payment's charge.
+/// The stablecoin of a payment's debit.
 fn coin(payment: &Payment) -> StableCoin {
     match payment.charge.amount.currency {
         Currency::Usdc => StableCoin::Usdc,
@@ -49,7 +49,7 @@ fn total(payment: &Payment) -> Money {
     Money::new(charge.amount.minor + charge.premium.minor + charge.cost.minor, charge.amount.currency)
 }
 
-/// The reservation that accepting a payment makes: pending prefund → in_transit over the whole charge.
+/// Reservation at acceptance: pending prefund → in_transit for the whole debit.
 pub(super) fn reserve(payment: &Payment) -> Transfer {
     let coin = coin(payment);
     Transfer {
@@ -84,8 +84,8 @@ fn end_hold(payment: &Payment, kind: TransferKind, reason: &'static str, cx: &mu
     Transfer { id, kind, pending: Some(payment.hold), set: id, reason, at: cx.now, ..reserve(payment) }
 }
 
-/// Paid: the hold is posted; its parts leave in_transit for the exchange, the fee and the rail; the beneficiary's
-/// amount leaves the rail's nostro for the position of its currency.
+/// Paid: posts the hold; its parts leave in_transit for the exchange, the fee and the rail; the
+/// beneficiary's amount leaves the rail's nostro for the position of its currency.
 fn settle(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Transfer> {
     let coin = coin(payment);
     let local = payment.amount.currency;
@@ -107,7 +107,8 @@ fn settle(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Transfer
     set.transfers
 }
 
-/// Returned: the exchange is undone and the coin amount goes back to the prefund; premium and cost stay.
+/// Returned: reverses the exchange and returns the stablecoin amount to the prefund; premium and
+/// cost stay.
 fn give_back(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Transfer> {
     let coin = coin(payment);
     let local = payment.amount.currency;

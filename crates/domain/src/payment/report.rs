@@ -1,4 +1,4 @@
-//! What happens to an accepted payment: attempts begin, rails report, people decide, time passes.
+//! Changes of an accepted payment: attempts, rail reports, reviewers' decisions, timeouts.
 
 use super::{Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept};
 use crate::attempt::{Attempt, AttemptState, Heard};
@@ -17,27 +17,28 @@ pub use crate::attempt::NOT_SENT;
 /// Delays between inquiries: 5 s, 15 s, 60 s, 5 min, then every 15 min.
 pub const INQUIRY_DELAYS: [Span; 5] = [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
 
-/// The delay before inquiry number `tries`, from 0.
+/// Delay before inquiry number `tries`, counted from 0.
 pub fn inquiry_delay(tries: i32) -> Span {
     let at = usize::try_from(tries.max(0)).unwrap_or(0).min(INQUIRY_DELAYS.len() - 1);
     INQUIRY_DELAYS[at]
 }
 
-/// Why a change is not made. None of these is an error of the caller's data: the world has moved on.
+/// Reason for refusing a change. Its premise is outdated; the caller's data is not at fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
-    /// The payment is no longer in the state that the change needs.
+    /// The payment is no longer in the required state.
     #[error("payment is {0:?}")]
     State(PaymentState),
-    /// An attempt that may have paid stands in the way of another.
+    /// An attempt that may have paid prevents another.
     #[error("attempt {0} is not refused")]
     AttemptUnderWay(AttemptId),
-    /// A person has not decided yet, or decided against it.
+    /// The review is undecided, or decided otherwise.
     #[error("review is {0:?}")]
     Review(ReviewState),
 }
 
-/// Begins an attempt over a rail, which may count it for a sender. It is saved as `sending` before a byte leaves.
+/// Begins an attempt over a rail, counted towards the sender's limits if any. It is saved as
+/// `sending` before a byte leaves.
 pub fn begin_attempt(
     payment: &mut Payment,
     last: Option<&Attempt>,
@@ -53,7 +54,7 @@ pub fn begin_attempt(
     let attempt = Attempt::begin(payment.tenant, payment.id, payment.amount, last, over, cx);
     let attempt = attempt.map_err(Stale::AttemptUnderWay)?;
     payment.attempt = Some(attempt.id);
-    // What was unclear was the attempt before.
+    // The unknown outcome belonged to the previous attempt.
     payment.unclear_since = None;
     Ok(attempt)
 }
@@ -69,7 +70,8 @@ pub fn apply(
 ) -> Effects {
     match attempt.hear(report, rail) {
         Heard::Contradicts(what) => discrepancy(payment, attempt, what),
-        // The window made it unknown while the attempt stayed accepted: that the rail still says so is news.
+        // The window made it unknown while the attempt stayed accepted: the rail's confirmation is
+        // news.
         Heard::Known(_) if revives(payment, report) => {
             attempt.note(attempt.state, report, cx.now);
             moved(payment, attempt, Trigger::Accepted, rail, cx)
@@ -83,7 +85,7 @@ pub fn apply(
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
                 let now = payment.standing.state;
-                let what = format!("{} reports {:?} of a payment that is {now:?}", report.source, report.status);
+                let what = format!("{} reports {:?} for a payment in state {now:?}", report.source, report.status);
                 return discrepancy(payment, attempt, what);
             }
             attempt.note(state, report, cx.now);
@@ -98,7 +100,7 @@ fn revives(payment: &Payment, report: &RailReport) -> bool {
     payment.standing.state == PaymentState::Unknown && report.status == RailStatus::Accepted
 }
 
-/// A return is taken within the window after success; later it is for a person.
+/// A return is accepted within the window after success; a later one needs review.
 fn in_time(payment: &Payment, trigger: Trigger, window: Span, now: Timestamp) -> Trigger {
     match (trigger, payment.settled_at) {
         (Trigger::Returned, Some(settled)) if now - settled > window => Trigger::ReturnedLate,
@@ -111,8 +113,8 @@ fn discrepancy(payment: &Payment, attempt: &Attempt, what: String) -> Effects {
     Effects { discrepancy, ..Effects::default() }
 }
 
-/// Nothing new about the state; but the rail has spoken, so the outcome is not unclear, and a reference may be new.
-/// A repeated refusal of an earlier attempt says nothing about the attempt that is under way.
+/// The state is unchanged, but the rail has answered: the outcome is no longer unclear, and a
+/// reference may be new. A repeated refusal of an earlier attempt has no effect on the current one.
 fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> Effects {
     let mut effects = Effects::default();
     if payment.attempt != Some(attempt.id) {
@@ -129,7 +131,8 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     effects
 }
 
-/// The attempt has moved: the payment follows, or another rail is tried after a refusal that allows it.
+/// The attempt changed state: the payment follows, or another rail is tried after a retryable
+/// refusal.
 fn moved(
     payment: &mut Payment,
     attempt: &Attempt,
@@ -147,7 +150,7 @@ fn moved(
     step(payment, trigger, attempt.explanation(), Some(attempt), cx)
 }
 
-/// Takes the steps that `trigger` leads through and sets the job that follows.
+/// Takes the steps of `trigger` and sets the job that follows.
 fn step(
     payment: &mut Payment,
     trigger: Trigger,
@@ -170,7 +173,8 @@ fn step(
     effects
 }
 
-/// The answer to a submission is unclear: the attempt is `indeterminate`, to be inquired about.
+/// The answer to a submission is unclear: the attempt becomes `indeterminate`, and an inquiry
+/// follows.
 pub fn unclear(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
     let mut effects = Effects::default();
     if attempt.unclear(why, cx.now) {
@@ -180,7 +184,8 @@ pub fn unclear(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut
     effects
 }
 
-/// The rail took the message and will report: the attempt stays `sending`, and is asked about like any other.
+/// The rail accepted the message and will report: the attempt stays `sending`, and inquiries follow
+/// as usual.
 pub fn taken(attempt: &Attempt, cx: &Cx<'_>) -> Effects {
     let mut effects = Effects::default();
     if attempt.state == AttemptState::Sending {
@@ -189,7 +194,7 @@ pub fn taken(attempt: &Attempt, cx: &Cx<'_>) -> Effects {
     effects
 }
 
-/// The message certainly never left: the attempt is refused, another may be made.
+/// The message certainly never left: the attempt is refused, and another may follow.
 pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
     if !attempt.not_sent(why, cx.now) {
         return Effects::default();
@@ -197,9 +202,11 @@ pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mu
     moved(payment, attempt, Trigger::Refused, None, cx)
 }
 
-/// An inquiry brought no news. Beyond the rail's window the payment is `unknown`; asking goes on either way.
+/// An inquiry brought no news. Beyond the rail's window the payment becomes `unknown`; inquiries
+/// continue either way.
 ///
-/// From here on the attempt may have been sent: what becomes of a repetition of its message proves nothing about it.
+/// From now on the attempt may have been sent: the result of repeating its message proves nothing
+/// about it.
 pub fn still_unclear(
     payment: &mut Payment,
     attempt: &mut Attempt,
@@ -207,20 +214,20 @@ pub fn still_unclear(
     tries: i32,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    // An attempt that was refused while the question was under way has its next job already.
+    // An attempt that was refused during the inquiry already has its next job.
     if payment.standing.state.is_terminal() || attempt.state.is_refused() {
         return Effects::default();
     }
     let since = attempt.asked_in_vain(&mut payment.unclear_since, cx.now);
     if cx.now >= route::window_end(rail, since) && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays {
-        let msg = Some("the rail has not said what became of it".to_owned());
+        let msg = Some("no confirmation from the rail yet".to_owned());
         return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
     }
     Effects { job: Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(tries))), ..Effects::default() }
 }
 
-/// Refuses a queued payment for a reason of our own; never where an attempt may have paid, nor over the head of a
-/// person who has yet to decide.
+/// Refuses a queued payment for a reason of our own; never if an attempt may have paid, nor while a
+/// review is undecided.
 pub fn refuse(
     payment: &mut Payment,
     last: Option<&Attempt>,
@@ -240,7 +247,7 @@ pub fn refuse(
     Ok(step(payment, trigger, Some(msg.to_owned()), last, cx))
 }
 
-/// A person has decided about a payment in review.
+/// Records a reviewer's decision.
 pub fn review(payment: &mut Payment, approve: bool, cx: &mut Cx<'_>) -> Result<Effects, Stale> {
     if payment.standing.state != PaymentState::Queued || payment.review != ReviewState::Waiting {
         return Err(Stale::Review(payment.review));
@@ -257,7 +264,8 @@ pub fn review(payment: &mut Payment, approve: bool, cx: &mut Cx<'_>) -> Result<E
     Ok(step(payment, Trigger::ComplianceRefused, Some(accept::NOT_EXECUTABLE.to_owned()), None, cx))
 }
 
-/// Two people have found out what became of an `unknown` payment, or that one came back that had succeeded.
+/// Records the outcome of an `unknown` payment, or the return of a succeeded one, as established by
+/// two users.
 pub fn resolve(
     payment: &mut Payment,
     attempt: &mut Attempt,
@@ -275,14 +283,14 @@ pub fn resolve(
         status: finding.status.clone(),
         reason: None,
         further_reasons: Vec::new(),
-        // How they know is for the attempt's record, not for the client's `msg`.
+        // The evidence belongs in the attempt's record, not in the client's `msg`.
         info: None,
         bank_reference: finding.reference.clone(),
         amount: came_back.map(|minor| Money::new(minor, kept.currency)),
         charges: came_back.map(|_| kept),
         source: format!("operator: {evidence}"),
     };
-    // What the rail had accepted was not refused before that, whatever people say.
+    // An attempt that the rail accepted was not refused before, whatever a reviewer states.
     let refused = finding.never_accepted && finding.status == RailStatus::Rejected;
     if refused && attempt.state == AttemptState::Indeterminate {
         attempt.note(AttemptState::Refused, &report, cx.now);

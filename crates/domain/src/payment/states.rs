@@ -1,30 +1,31 @@
-//! The payment's state machine: what each trigger does in each state (`decisions.md`, "States").
+//! The payment's state machine: the effect of each trigger in each state (`decisions.md`,
+//! "States").
 
 /// `PaymentOrderState` of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaymentState {
-    /// Accepted, waiting to be submitted.
+    /// Accepted, waiting for submission.
     Queued,
-    /// Refused by the rail before it accepted, or by us while queued.
+    /// Refused by the rail before acceptance, or by us while queued.
     Rejected,
-    /// Deprecated: read in filters, never written.
+    /// Deprecated: accepted in filters, never written.
     Pending,
     /// Accepted by the rail.
     Processing,
     /// Paid.
     Succeeded,
-    /// Not paid, definitely.
+    /// Definitely not paid.
     Failed,
-    /// Deprecated: read in filters, never written.
+    /// Deprecated: accepted in filters, never written.
     Canceled,
-    /// Nobody can say; a person looks.
+    /// Outcome unknown; needs review.
     Unknown,
-    /// Came back, or was cancelled at the rail.
+    /// Returned, or cancelled at the rail.
     Reversed,
 }
 
 impl PaymentState {
-    /// Every state, in the specification's order.
+    /// All states, in the specification's order.
     pub const ALL: [PaymentState; 9] = [
         PaymentState::Queued,
         PaymentState::Rejected,
@@ -37,7 +38,7 @@ impl PaymentState {
         PaymentState::Reversed,
     ];
 
-    /// The name on the wire and in the store.
+    /// Name on the wire and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             PaymentState::Queued => "queued",
@@ -52,12 +53,13 @@ impl PaymentState {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<PaymentState> {
         PaymentState::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether nothing more is owed: such a payment has no job. (`succeeded` may still be reversed by the rail.)
+    /// Whether the state is final: the payment has no job. (The rail may still reverse
+    /// `succeeded`.)
     pub const fn is_terminal(self) -> bool {
         matches!(
             self,
@@ -70,24 +72,24 @@ impl PaymentState {
     }
 }
 
-/// What can happen to a payment after it was accepted.
+/// Trigger of an accepted payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// The rail accepted the attempt.
     Accepted,
-    /// The rail refused the attempt before accepting it, and no other route is left.
+    /// The rail refused the attempt before acceptance, and no other route is left.
     Refused,
-    /// People found out that the rail had refused it before accepting it.
+    /// Reviewers established that the rail refused it before acceptance.
     FoundRefused,
     /// No rail can take it.
     NoRoute,
-    /// Compliance refused it.
+    /// Compliance rejected it.
     ComplianceRefused,
-    /// The submit deadline passed with no attempt, or only refused ones.
+    /// The submission deadline passed without an attempt, or with refused ones only.
     DeadlinePassed,
     /// Its outcome stayed unclear for longer than the rail's window.
     WindowPassed,
-    /// The rail itself does not know.
+    /// The rail itself does not know the outcome.
     RailUnknown,
     /// Paid.
     Settled,
@@ -95,14 +97,14 @@ pub enum Trigger {
     Failed,
     /// Cancelled and refunded at the rail.
     Cancelled,
-    /// Came back within the return window.
+    /// Returned within the return window.
     Returned,
-    /// Came back after the return window.
+    /// Returned after the return window.
     ReturnedLate,
 }
 
 impl Trigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [Trigger; 13] = [
         Trigger::Accepted,
         Trigger::Refused,
@@ -119,19 +121,19 @@ impl Trigger {
         Trigger::ReturnedLate,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             Trigger::Accepted => "rail accepted",
             Trigger::Refused => "rail refused, no route left",
-            Trigger::FoundRefused => "people found a refusal",
+            Trigger::FoundRefused => "refusal established in review",
             Trigger::NoRoute => "no route",
             Trigger::ComplianceRefused => "compliance refused",
-            Trigger::DeadlinePassed => "submit deadline passed",
-            Trigger::WindowPassed => "unclear beyond the window",
-            Trigger::RailUnknown => "rail does not know",
+            Trigger::DeadlinePassed => "submission deadline passed",
+            Trigger::WindowPassed => "unresolved beyond the window",
+            Trigger::RailUnknown => "rail reports unknown",
             Trigger::Settled => "rail paid",
-            Trigger::Failed => "rail failed it",
+            Trigger::Failed => "rail failed",
             Trigger::Cancelled => "cancelled at the rail",
             Trigger::Returned => "returned in time",
             Trigger::ReturnedLate => "returned too late",
@@ -139,14 +141,15 @@ impl Trigger {
     }
 }
 
-/// What a trigger does in a state.
+/// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Through these states, one event each. A report that proves more than the last one said takes several.
+    /// Enters these states in turn, with one event each. A report that proves more than the
+    /// previous one takes several.
     Through(&'static [PaymentState]),
-    /// Nothing: it is known already.
+    /// Nothing changes: already known.
     Stays,
-    /// Nothing, and a person looks: it contradicts what is known.
+    /// Contradicts what is known: nothing changes, and a discrepancy is filed.
     Contradicts,
 }
 

@@ -1,4 +1,5 @@
-//! Payments: their matrix, accepting, bookings, reports, waiting, people's decisions, and random walks against models.
+//! Payments: matrix, acceptance, bookings, reports, waiting, reviewers' decisions, and random walks
+//! against models.
 
 mod accept;
 mod booking;

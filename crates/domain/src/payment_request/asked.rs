@@ -1,37 +1,38 @@
-//! What is asked for: fixed when the request is made, and compared with what has come.
+//! The requested amount: fixed at creation, and compared with the received amounts.
 
 use super::{Asked, Received};
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::{Decimal, Rounding};
 use crate::fault::Fault;
 
-/// Currencies that a `fiat` amount may be in (`decisions.md`, "Payment request").
+/// Currencies of a `fiat` amount (`decisions.md`, "Payment request").
 pub const FIAT: [Currency; 4] = [Currency::Pkr, Currency::Usd, Currency::Aed, Currency::Sar];
 
-/// `amount` as a request has it; values in millionths of a unit, more than zero.
+/// `amount` of a request; positive values in millionths of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AmountAsked {
-    /// So much of a coin.
+    /// Amount of a stablecoin.
     Crypto(StableCoin, i64),
-    /// Coins worth so much of a currency.
+    /// Stablecoins worth an amount of a currency.
     Fiat(Currency, i64),
-    /// Whatever comes.
+    /// Any amount.
     Flexible,
 }
 
-/// Why an amount is not taken.
+/// Reason for refusing an amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountRefusal {
-    /// It cannot be paid in coins.
+    /// It cannot be paid in stablecoins.
     #[error("{0:?}")]
     Invalid(Fault),
-    /// There is no rate between the coin and the currency now.
+    /// There is currently no rate between the stablecoin and the currency.
     #[error("no rate from {} to {}", .0.currency().code(), .1.code())]
     NoRate(StableCoin, Currency),
 }
 
 impl Asked {
-    /// What is asked for, for ever: `mid` gives units of a currency for one coin now; only `fiat` asks it.
+    /// Fixes the requested amount for good: `mid` returns units of a currency per stablecoin now;
+    /// only `fiat` calls it.
     ///
     /// # Errors
     /// [`AmountRefusal`]
@@ -47,10 +48,10 @@ impl Asked {
         let coins = |coin| {
             let mid = mid(coin, currency).filter(|mid| mid.is_positive());
             let mid = mid.ok_or(AmountRefusal::NoRate(coin, currency))?;
-            // Rounded up: what is asked for is never less than the currency's amount.
+            // Rounded up: the due amount is never worth less than the currency's amount.
             let exact = Decimal::new(micros.into(), 6).checked_div(mid, 6, Rounding::Ceil);
             exact.and_then(|coins| coins.to_minor(6)).filter(|minor| *minor > 0).ok_or_else(|| {
-                AmountRefusal::Invalid(Fault::new("amount.value", "amount", "is too large to be paid in coins"))
+                AmountRefusal::Invalid(Fault::new("amount.value", "amount", "is too large to be paid in stablecoins"))
             })
         };
         Ok(Asked::Fiat { currency, micros, usdc: coins(StableCoin::Usdc)?, usdt: coins(StableCoin::Usdt)? })
@@ -65,7 +66,8 @@ impl Asked {
         }
     }
 
-    /// How much of a coin would be enough by itself, in minor units; `None` = it is not asked for, or anything is.
+    /// Minor units of a stablecoin that would be enough alone; `None` if it does not count, or any
+    /// amount does.
     pub const fn due(&self, coin: StableCoin) -> Option<i64> {
         match (self, coin) {
             (Asked::Crypto { coin: StableCoin::Usdc, minor }, StableCoin::Usdc)
@@ -76,12 +78,13 @@ impl Asked {
         }
     }
 
-    /// Whether a coin counts towards what is asked for.
+    /// Whether a stablecoin counts towards the request.
     pub const fn takes(&self, coin: StableCoin) -> bool {
         matches!(self, Asked::Flexible) || self.due(coin).is_some()
     }
 
-    /// How what has come compares with what is asked for. Coins add up by the share of what is due that each is.
+    /// Compares the received amounts with the requested one. Stablecoins add up by their share of
+    /// the due amount.
     pub fn compare(&self, received: &Received) -> Paid {
         let (usdc, usdt) = (i128::from(received.usdc), i128::from(received.usdt));
         let (have, need) = match self {
@@ -91,7 +94,7 @@ impl Asked {
                 let (due_usdc, due_usdt) = (i128::from(*due_usdc), i128::from(*due_usdt));
                 (usdc * due_usdt + usdt * due_usdc, due_usdc * due_usdt)
             }
-            // The first payment is what was asked for, whatever it is.
+            // Any first payment completes a flexible request.
             Asked::Flexible => return if usdc + usdt > 0 { Paid::InFull } else { Paid::Nothing },
         };
         match have.cmp(&need) {
@@ -102,7 +105,8 @@ impl Asked {
         }
     }
 
-    /// What is still to come of a coin if only that coin comes; `None` = the coin does not count, or anything does.
+    /// The outstanding amount if only this stablecoin is paid; `None` if it does not count, or any
+    /// amount does.
     pub fn outstanding(&self, received: &Received, coin: StableCoin) -> Option<i64> {
         let due = self.due(coin)?;
         let (own, other) = match coin {
@@ -110,7 +114,7 @@ impl Asked {
             StableCoin::Usdt => (received.usdt, (received.usdc, StableCoin::Usdc)),
         };
         let covered = match self.due(other.1) {
-            // Rounded down: what is asked for still is never too little.
+            // Rounded down: the outstanding amount is never too low.
             Some(other_due) => i128::from(other.0) * i128::from(due) / i128::from(other_due.max(1)),
             None => 0,
         };
@@ -119,21 +123,21 @@ impl Asked {
     }
 }
 
-/// How far something is paid.
+/// Payment progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Paid {
-    /// Nothing that counts has come.
+    /// Nothing that counts has been paid.
     Nothing,
-    /// Less than asked for.
+    /// Less than requested.
     InPart,
-    /// Exactly what was asked for.
+    /// Exactly the requested amount.
     InFull,
-    /// More than asked for.
+    /// More than requested.
     Over,
 }
 
 impl Received {
-    /// Adds to a coin; negative where it was taken back. `None` beyond 64 bits.
+    /// Adds an amount of a stablecoin; negative for a reversal. `None` beyond 64 bits.
     pub fn checked_add(self, coin: StableCoin, minor: i64) -> Option<Received> {
         let mut sums = self;
         let sum = match coin {
@@ -144,7 +148,7 @@ impl Received {
         Some(sums)
     }
 
-    /// How much of a coin.
+    /// Amount of a stablecoin.
     pub const fn of(&self, coin: StableCoin) -> i64 {
         match coin {
             StableCoin::Usdc => self.usdc,

@@ -1,4 +1,4 @@
-//! What happens to a payment request: it is made, money comes, time runs out, it is withdrawn.
+//! Transitions of a payment request: creation, payments, expiry, cancellation.
 
 use super::asked::Paid;
 use super::states::{RequestStep, RequestTrigger};
@@ -14,21 +14,22 @@ use crate::wallet::{Wallet, WalletRefusal};
 use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{About, Aggregate, OptionalEvent, WalletEvent};
 
-/// Hours that a link may be valid (`decisions.md`, "Bounds").
+/// Permitted validity of a link, in hours (`decisions.md`, "Bounds").
 pub const EXPIRES_IN_HOURS: std::ops::RangeInclusive<i64> = 1..=720;
-/// Hours that it is valid where the request says nothing (specification).
+/// Default validity, in hours (specification).
 pub const DEFAULT_EXPIRES_IN_HOURS: i64 = 24;
-/// How often an overdue request is looked at while a payment is confirming. It is also looked at as soon as none is.
+/// Interval between checks of an overdue request while a payment is confirming. It is also checked
+/// as soon as none is.
 const CONFIRMING_POLL: Span = Span::mins(1);
 
-/// What a request is made of.
+/// Parameters of a new request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRequest {
-    /// The id that it will have.
+    /// Id of the request.
     pub id: PaymentRequestId,
     /// At least 128 random bits as text.
     pub token: String,
-    /// What is asked for.
+    /// Requested amount.
     pub asked: Asked,
     /// `purpose`
     pub purpose: Option<String>,
@@ -36,7 +37,7 @@ pub struct NewRequest {
     pub expires_in_hours: i64,
 }
 
-/// Makes a request for a wallet. Its escrow can pay nobody but the wallet.
+/// Creates a request for a wallet. Its escrow can pay the wallet only.
 ///
 /// # Errors
 /// [`WalletRefusal::Frozen`]
@@ -76,12 +77,12 @@ pub fn create(
     Ok((request, effects))
 }
 
-/// The request's state does not allow it.
+/// The request's state does not permit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the payment request is {}", .0.name())]
 pub struct RequestConflict(pub RequestState);
 
-/// When money came, measured by the time of its block.
+/// When a payment arrived, by its block's timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Came {
     InTime,
@@ -90,19 +91,19 @@ enum Came {
 }
 
 impl PaymentRequest {
-    /// Whether money from a block of this time came before the expiry.
+    /// Whether a payment in a block of this time is before the expiry.
     pub fn is_in_time(&self, block_at: Timestamp) -> bool {
         block_at < self.expires_at
     }
 
-    /// The number of the event that it writes now.
+    /// Number of the event that it writes next.
     pub const fn next_event(&mut self) -> i64 {
         self.events += 1;
         self.events
     }
 
-    /// What has come as far as it counts towards what is asked for: what a reviewer took of the other coin counts as the
-    /// coin that is asked for.
+    /// Received amounts that count towards the request: the other stablecoin, where a reviewer
+    /// accepted it, counts as the requested one.
     pub fn counted(&self) -> Received {
         match (self.asked, self.other_taken) {
             (Asked::Crypto { coin, .. }, Some(taken)) => {
@@ -112,7 +113,8 @@ impl PaymentRequest {
         }
     }
 
-    /// `exception` without what became of the money: of several, the first of wrong coin, late, too little, too much.
+    /// `exception` without the outcome of the money: of several, the first of wrong asset, late,
+    /// partial, overpaid.
     pub fn exception(&self) -> RequestException {
         match self.asked.compare(&self.counted()) {
             _ if self.wrong_asset => RequestException::WrongAsset,
@@ -123,7 +125,7 @@ impl PaymentRequest {
         }
     }
 
-    /// A payment from a block of this time was seen, and does not count yet.
+    /// A payment in a block of this time was seen and does not count yet.
     pub fn seen(&mut self, block_at: Timestamp) {
         if self.is_in_time(block_at) {
             self.confirming += 1;
@@ -131,14 +133,14 @@ impl PaymentRequest {
         }
     }
 
-    /// A payment that was [`PaymentRequest::seen`] fell out of the chain before it counted.
+    /// A payment that was [`PaymentRequest::seen`] was reorganised away before it counted.
     pub fn lost(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
         self.no_longer_confirming(block_at);
         self.overdue_job(now)
     }
 
-    /// A payment that was [`PaymentRequest::seen`] counts now. Says why a person must decide about the money, if one
-    /// must: what screening finds comes on top.
+    /// A payment that was [`PaymentRequest::seen`] counts now. Returns the reason for a mandatory
+    /// review, if any, in addition to screening.
     pub fn credited(
         &mut self,
         (coin, minor): (StableCoin, i64),
@@ -150,7 +152,7 @@ impl PaymentRequest {
         self.gathered((coin, minor), block_at, accept_late, now)
     }
 
-    /// What was too little to count by itself counts now; as [`PaymentRequest::credited`].
+    /// Dust counts now; as [`PaymentRequest::credited`].
     pub fn gathered(
         &mut self,
         (coin, minor): (StableCoin, i64),
@@ -163,7 +165,7 @@ impl PaymentRequest {
         let counts = self.asked.takes(coin);
         self.wrong_asset |= !counts;
         self.late |= came != Came::InTime && self.state != RequestState::Paid;
-        // The sum of all coins that exist is far below 64 bits.
+        // The total supply of both stablecoins is far below 64 bits.
         self.received = self.received.checked_add(coin, minor).unwrap_or(self.received);
         self.version += 1;
         let complete = matches!(self.asked.compare(&self.counted()), Paid::InFull | Paid::Over);
@@ -179,7 +181,8 @@ impl PaymentRequest {
         (review, effects)
     }
 
-    /// Why a person must decide about a payment of this coin from a block of this time, if one must.
+    /// Reason for a mandatory review of a payment in this stablecoin from a block of this time, if
+    /// any.
     pub fn concern_about(
         &self,
         coin: StableCoin,
@@ -193,12 +196,12 @@ impl PaymentRequest {
         }
     }
 
-    /// A payment that was [`PaymentRequest::seen`] is at depth, and too little to count by itself.
+    /// A payment that was [`PaymentRequest::seen`] is deep enough, but dust.
     pub fn dust_counted(&mut self, block_at: Timestamp, now: Timestamp) -> WalletEffects {
         self.lost(block_at, now)
     }
 
-    /// Whether this much more of a coin would complete it.
+    /// Whether this additional amount of a stablecoin would complete it.
     pub fn would_complete(&self, coin: StableCoin, minor: i64) -> bool {
         let so_far = self.counted();
         let with = so_far.checked_add(coin, minor).unwrap_or(so_far);
@@ -207,8 +210,8 @@ impl PaymentRequest {
         awaits && !is_enough(&so_far) && is_enough(&with)
     }
 
-    /// A payment that counted fell out of the chain after all. What was shown as PAID stays so: an alert is out.
-    /// `taken`: whether a reviewer had let it pass.
+    /// A counted payment was reorganised away. A PAID request stays PAID: an alert is out. `taken`
+    /// states whether a reviewer had approved it.
     pub fn uncredited(&mut self, coin: StableCoin, minor: i64, taken: bool) {
         self.received = self.received.checked_add(coin, -minor).unwrap_or(self.received);
         if taken && !self.asked.takes(coin) {
@@ -217,8 +220,8 @@ impl PaymentRequest {
         self.version += 1;
     }
 
-    /// A reviewer let money pass that did not count by itself: it came too late, or in the other coin, which is taken one
-    /// for one.
+    /// A reviewer approved a payment that did not count by itself: it was too late, or in the other
+    /// stablecoin, which is accepted one for one.
     pub fn review_approved(&mut self, coin: StableCoin, minor: i64, now: Timestamp) -> WalletEffects {
         if !self.asked.takes(coin) {
             self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));
@@ -230,7 +233,7 @@ impl PaymentRequest {
         }
     }
 
-    /// `expires_at` may have come.
+    /// Checks `expires_at`.
     pub fn time_passed(&mut self, now: Timestamp) -> WalletEffects {
         if self.state != RequestState::Active {
             return self.with_job(JobChange::Done);
@@ -242,7 +245,7 @@ impl PaymentRequest {
         self.step(if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp }, now)
     }
 
-    /// What the bank is told of one that has just expired, where its endpoint subscribes to that.
+    /// Event for a request that has just expired, if the bank's endpoint subscribes to it.
     pub fn expired(&self, customer: &str, now: Timestamp) -> OptionalEvent {
         let about = About { request: Some(self.id), wallet: self.wallet, customer: customer.to_owned(), deposit: None };
         let event = WalletEvent::RequestExpired { about, expires_at: self.expires_at, at: now };
@@ -296,7 +299,7 @@ impl PaymentRequest {
         }
     }
 
-    /// An overdue request that still waits is looked at again, at once where nothing is confirming any more.
+    /// Schedules the next check of an overdue open request, at once if nothing is confirming.
     fn overdue_job(&self, now: Timestamp) -> WalletEffects {
         if self.state != RequestState::Active || now < self.expires_at {
             return WalletEffects::default();

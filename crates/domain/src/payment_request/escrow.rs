@@ -1,5 +1,5 @@
-//! The escrows of a payment request: its own, for senders who have said nothing, and one for each submission of sender's
-//! details. Each is on legal hold, and freed, apart from the others.
+//! Escrows of a payment request: its own, for senders without details, and one per submission of
+//! sender details. Each has its own legal hold.
 
 use super::{PaymentRequest, SenderDetails, SenderInfo};
 use crate::chain::vault;
@@ -8,36 +8,38 @@ use crate::ids::{IntentId, SenderInfoId};
 use crate::time::Timestamp;
 use crate::wallet::Wallet;
 
-/// Most submissions of sender's details that one payment request takes: each is watched for ever.
+/// Maximum number of submissions per payment request: each is watched forever.
 pub const SUBMISSIONS_MAX: u32 = 50;
 
-/// The request has taken as many submissions as it takes.
+/// The request has reached its maximum number of submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the payment request has taken {SUBMISSIONS_MAX} submissions of sender's details, and takes no more")]
+#[error("the payment request has reached the limit of {SUBMISSIONS_MAX} submissions of sender details")]
 pub struct TooManySubmissions;
 
-/// Whether an escrow is on legal hold.
+/// Legal hold of an escrow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EscrowHold {
-    /// Since when; `None` = it is not.
+    /// Start of the hold; `None` if there is none.
     pub held_at: Option<Timestamp>,
-    /// The call that takes it off hold on the chain, under way or done; `None` = the newest word is a hold.
+    /// The call that lifts the on-chain hold, in progress or done; `None` if the newest decision is
+    /// a hold.
     pub lift: Option<IntentId>,
 }
 
-/// The hold of a submission's escrow.
+/// Legal hold of a submission's escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmissionHold {
     /// The escrow.
     pub escrow: Address,
-    /// Since when it is on hold; `None` = not any more.
+    /// Start of the hold; `None` if it was lifted.
     pub held_at: Option<Timestamp>,
-    /// The call that takes it off hold on the chain; `None` = the newest word is a hold.
+    /// The call that lifts the on-chain hold; `None` if the newest decision is a hold.
     pub lift: Option<IntentId>,
 }
 
 impl PaymentRequest {
-    /// Takes sender's details, and gives them an escrow of their own. It can pay only `wallet`, which is the request's.
+    /// Accepts sender details and assigns an escrow to them. It can pay only `wallet`, which is the
+    /// request's.
     ///
     /// # Errors
     /// [`TooManySubmissions`]
@@ -67,7 +69,7 @@ impl PaymentRequest {
         })
     }
 
-    /// The reference of the escrow of a submission; `None` = the request's own.
+    /// Reference of a submission's escrow; `None` means the request's own.
     pub fn reference_of(&self, submission: Option<u32>) -> Word {
         match submission {
             Some(number) => vault::submission_reference(self.tenant, self.id.0, number),
@@ -75,7 +77,7 @@ impl PaymentRequest {
         }
     }
 
-    /// Whether one of its escrows is on legal hold.
+    /// Legal hold of one of its escrows.
     pub fn hold_of(&self, escrow: &Address) -> EscrowHold {
         if *escrow == self.escrow {
             return EscrowHold { held_at: self.held_at, lift: self.lift };
@@ -89,7 +91,7 @@ impl PaymentRequest {
         self.hold_of(escrow).held_at.is_some()
     }
 
-    /// Since when the first of its escrows that is on legal hold has been so.
+    /// Start of the earliest current legal hold of its escrows.
     pub fn first_held_at(&self) -> Option<Timestamp> {
         self.submission_holds.iter().map(|hold| hold.held_at).chain([self.held_at]).flatten().min()
     }
@@ -106,7 +108,7 @@ impl PaymentRequest {
         }
     }
 
-    /// The escrow that a call takes off hold.
+    /// The escrow whose hold a call lifts.
     pub(crate) fn lifted_by(&self, intent: IntentId) -> Option<Address> {
         let of = self.submission_holds.iter().find(|hold| hold.lift == Some(intent)).map(|hold| hold.escrow);
         if self.lift == Some(intent) { Some(self.escrow) } else { of }

@@ -1,34 +1,34 @@
-//! What became of the money that came for a request: where each deposit is, added up, and what the bank is told of that.
+//! The outcome of a request's payments: sums of its deposits by state, as reported to the bank.
 //!
-//! `PAID` says that the sender has paid. Whether the customer has the money is said here.
+//! `PAID` means that the sender has paid. These sums show whether the customer has the money.
 
 use super::asked::Paid;
 use super::{Asked, PaymentRequest, Received, RequestException};
 use crate::currency::StableCoin;
 use crate::deposit::{DepositState, Pot};
 
-/// The deposits of a request that count, added up by where they are. Each is in one of these.
+/// Sums of a request's counted deposits by state. Each deposit is in exactly one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestMoney {
     /// In the customer's wallet.
     pub released: Received,
-    /// Being screened, or on its way to the wallet.
+    /// In screening, or being released to the wallet.
     pub under_way: Received,
-    /// Kept in escrow: in review, behind a block, or its release failed.
+    /// Held in escrow: in review, wallet blocked, or release failed.
     pub held: Received,
-    /// Refused; a refund may be under way.
+    /// Rejected; a refund may be in progress.
     pub rejected: Received,
-    /// Refused, and given back.
+    /// Rejected and refunded.
     pub refunded: Received,
 }
 
 impl RequestMoney {
-    /// Adds deposits in this state whose amount is in this pot.
+    /// Adds deposits in this state whose amount is in this book account.
     pub fn add(&mut self, (state, pot): (DepositState, Pot), coin: StableCoin, minor: i64) {
         let sum = match state {
-            // Dust counts for nothing until it is worth a release.
+            // Dust does not count until it is worth a release.
             DepositState::Seen | DepositState::Orphaned | DepositState::Dust => return,
-            // One that fell out of the chain for good never came.
+            // A deposit dropped from the chain for good was never received.
             DepositState::Failed if pot == Pot::Nowhere => return,
             DepositState::Completed => &mut self.released,
             DepositState::Screening | DepositState::Approved => &mut self.under_way,
@@ -38,13 +38,13 @@ impl RequestMoney {
             DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding => &mut self.rejected,
             DepositState::Refunded => &mut self.refunded,
         };
-        // The sum of all coins that exist is far below 64 bits.
+        // The total supply of both stablecoins is far below 64 bits.
         *sum = sum.checked_add(coin, minor).unwrap_or(*sum);
     }
 }
 
 impl Received {
-    /// Whether nothing came.
+    /// Whether nothing was received.
     pub const fn is_nothing(&self) -> bool {
         self.usdc == 0 && self.usdt == 0
     }
@@ -53,7 +53,7 @@ impl Received {
         StableCoin::ALL.into_iter().fold(self, |sum, coin| sum.checked_add(coin, other.of(coin)).unwrap_or(sum))
     }
 
-    /// All of it in the coin that is asked for, one for one, where one coin is.
+    /// All amounts in the requested stablecoin, one for one, if one was requested.
     #[must_use]
     pub fn at_par(self, asked: &Asked) -> Received {
         match asked {
@@ -69,9 +69,9 @@ impl Received {
 }
 
 impl PaymentRequest {
-    /// `exception` as the bank is told it: where money was kept or refused, and what was not does not cover what was
-    /// asked for, that comes before how much came and when. What its sender sees ([`PaymentRequest::exception`]) says
-    /// nothing of it.
+    /// `exception` as reported to the bank: held or rejected money takes precedence over amount and
+    /// time, if the rest does not cover the request. The sender's view
+    /// ([`PaymentRequest::exception`]) never shows this.
     pub fn exception_for_bank(&self, money: &RequestMoney) -> RequestException {
         let usual = self.exception();
         let not_refused = money.released.plus(money.under_way).at_par(&self.asked);
@@ -79,7 +79,7 @@ impl PaymentRequest {
             return usual;
         }
         match usual {
-            // These say why it is in review.
+            // These are the reasons of the review.
             RequestException::WrongAsset | RequestException::Late if !money.held.is_nothing() => usual,
             _ if !money.held.is_nothing() => RequestException::Held,
             _ if !money.rejected.is_nothing() => RequestException::Rejected,
@@ -124,7 +124,7 @@ mod tests {
         for (state, exception) in STATES {
             let money = money(&[(state, StableCoin::Usdc, 25_000_000)]);
             assert_eq!(request.exception_for_bank(&money), exception, "{state:?}");
-            assert_eq!(request.exception(), Is::None, "the sender sees nothing of it");
+            assert_eq!(request.exception(), Is::None, "hidden from the sender");
         }
         let mut dropped = RequestMoney::default();
         dropped.add((DepositState::Failed, Pot::Nowhere), StableCoin::Usdc, 25_000_000);
@@ -133,9 +133,9 @@ mod tests {
         assert_eq!(dropped, RequestMoney::default());
     }
 
-    /// A stranger's refused dust changes nothing about a request that was paid.
+    /// A stranger's rejected dust does not change a paid request.
     #[test]
-    fn refused_money_counts_only_where_the_rest_does_not_cover_what_was_asked_for() {
+    fn rejected_money_counts_only_if_the_rest_does_not_cover_the_request() {
         let mut request = of_25_usdc();
         request.received.usdc = 25_000_001;
         let dust =
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_review_for_its_coin_or_its_time_says_so_until_it_is_refused() {
+    fn a_payment_in_review_shows_its_deviation_until_it_is_rejected() {
         let other = |state| money(&[(state, StableCoin::Usdt, 25_000_000)]);
         let mut request = of_25_usdc();
         request.received.usdt = 25_000_000;

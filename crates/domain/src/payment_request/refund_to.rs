@@ -1,5 +1,6 @@
-//! Where senders want money sent back that is not accepted. Each answer is kept for good beside the older ones; it binds
-//! nobody: a person proposes a refund, another one approves it, and the address is screened each time.
+//! Senders' refund addresses for rejected payments. Each answer is kept permanently beside the
+//! older ones and is not binding: one user proposes a refund, another approves it, and the address
+//! is screened each time.
 
 use super::SenderInfo;
 use crate::chain::Address;
@@ -8,44 +9,44 @@ use crate::ids::{PaymentRequestId, RefundToId, SenderInfoId, TenantId};
 use crate::screening::Screened;
 use crate::time::Timestamp;
 
-/// Most answers that are kept of one sender.
+/// Maximum number of answers kept per sender.
 pub const ANSWERS_MAX: usize = 10;
 
 /// One answer of a sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefundTo {
-    /// Its id.
+    /// Id of the answer.
     pub id: RefundToId,
-    /// Whose request.
+    /// Tenant of the request.
     pub tenant: TenantId,
-    /// Which request.
+    /// The payment request.
     pub request: PaymentRequestId,
-    /// Who answered: the submission of details whose page it was given on.
+    /// Submission of details on whose page the answer was given.
     pub sender: SenderInfoId,
-    /// Where to.
+    /// Refund address.
     pub to: Address,
-    /// What screening the address found when it was given. Never told to the sender.
+    /// Screening result of the address at that time. Never disclosed to the sender.
     pub screened: Screened,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
 }
 
-/// What the senders of a deposit's request have named.
+/// Addresses named by the senders of a deposit's request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Named {
     /// No address.
     #[default]
     Nothing,
-    /// One address: the newest answer that names it.
+    /// One address, with the newest answer that names it.
     One(RefundTo),
-    /// Different addresses, the newest answer of each sender, the oldest first. A link can be opened by more than its
-    /// sender, so nobody but a person tells whose it is.
+    /// Different addresses: the newest answer of each sender, the oldest first. A link can be
+    /// opened by others than its sender, so only a reviewer can decide whose it is.
     Several(Vec<RefundTo>),
 }
 
 impl Named {
-    /// What is named for a deposit in `given`, the oldest answer first: by those senders alone who had said who they are
-    /// before it was seen.
+    /// Addresses named for a deposit in `given`, the oldest answer first. Only senders who
+    /// submitted their details before the deposit was seen count.
     pub fn of(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> Named {
         let is_of = |sender: &&SenderInfo| may_have_paid(sender, deposit);
         let newest = |sender: &SenderInfo| given.iter().rev().find(|it| it.sender == sender.id).cloned();
@@ -61,7 +62,8 @@ impl Named {
         }
     }
 
-    /// Whether somebody who may have paid the deposit has not answered: what others named may not be what he wants.
+    /// Whether a possible sender of the deposit has not answered: the others' address may not be
+    /// the sender's.
     pub fn is_somebody_silent(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> bool {
         let answered = |sender: &SenderInfo| given.iter().any(|answer| answer.sender == sender.id);
         senders.iter().any(|sender| may_have_paid(sender, deposit) && !answered(sender))
@@ -75,7 +77,7 @@ impl Named {
         }
     }
 
-    /// Every answer.
+    /// All answers.
     pub fn answers(&self) -> &[RefundTo] {
         match self {
             Named::Nothing => &[],
@@ -85,8 +87,8 @@ impl Named {
     }
 }
 
-/// Whether a deposit is this sender's: it came to the escrow of the submission. Of submissions of before those had escrows,
-/// any that was made before the deposit was seen may be the sender's.
+/// Whether a deposit may be this sender's: it was paid to the submission's escrow. Of submissions
+/// that predate escrows, any that precedes the deposit's first sighting may be the sender's.
 pub fn may_have_paid(sender: &SenderInfo, deposit: &Deposit) -> bool {
     if Some(sender.request) != deposit.request {
         return false;
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_answer_counts_and_different_senders_are_for_a_person() {
+    fn the_newest_answer_counts_and_different_senders_need_review() {
         let deposit = World::for_request().case.deposit;
         let request = deposit.request.expect("a request");
         let (one, two) = (sender(1, deposit.seen_at, request), sender(2, deposit.seen_at, request));
@@ -145,7 +147,7 @@ mod tests {
         assert_eq!(named(&[]), Named::Nothing);
         let (first, second) = (answer(&one, 5, 1), answer(&one, 6, 2));
         assert_eq!(named(&[first.clone(), second.clone()]), Named::One(second.clone()));
-        // Whoever said who he is after the money was there is not its sender, nor is one of another request.
+        // Details submitted after the payment, or for another request, are not its sender's.
         let strangers = [answer(&late, 7, 3), answer(&other, 7, 4)];
         assert_eq!(named(&strangers), Named::Nothing);
         let same = answer(&two, 6, 5);

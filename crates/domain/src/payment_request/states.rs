@@ -1,32 +1,34 @@
-//! The payment request's state machine: what each trigger does in each state (`decisions.md`, "Payment request").
+//! The payment request's state machine: the effect of each trigger in each state (`decisions.md`,
+//! "Payment request").
 
 use super::RequestState;
 
-/// What can happen to a payment request.
+/// Trigger of a payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestTrigger {
-    /// What was asked for is complete, with money from a block before the expiry.
+    /// Completed by payments in blocks before the expiry.
     PaidInTime,
-    /// It is complete, with money from a block after the expiry that the tenant's policy still takes.
+    /// Completed by a payment after the expiry that the tenant's policy still accepts.
     PaidLate,
-    /// It would be complete, with money that came too late: a person decides about the money.
+    /// It would be completed by a payment that was too late: a reviewer decides.
     PaidTooLate,
-    /// A reviewer let money pass that came too late or in the other coin, and with it the request is complete.
+    /// Completed by a reviewer's approval of a payment that was too late or in the other
+    /// stablecoin.
     ReviewApproved,
-    /// Money came, but not all.
+    /// Paid in part.
     PartPaid,
-    /// `expires_at` has come and nothing is confirming.
+    /// `expires_at` has passed, and nothing is confirming.
     TimeUp,
-    /// `expires_at` has come; a payment from a block before it is still confirming.
+    /// `expires_at` has passed; a payment in an earlier block is still confirming.
     TimeUpConfirming,
-    /// The bank cancels it.
+    /// The bank cancelled it.
     Cancel,
     /// The wallet was blacklisted.
     WalletBlacklisted,
 }
 
 impl RequestTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [RequestTrigger; 9] = [
         RequestTrigger::PaidInTime,
         RequestTrigger::PaidLate,
@@ -39,30 +41,30 @@ impl RequestTrigger {
         RequestTrigger::WalletBlacklisted,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
             RequestTrigger::PaidInTime => "paid in full, in time",
             RequestTrigger::PaidLate => "paid in full, late",
             RequestTrigger::PaidTooLate => "paid in full, too late",
-            RequestTrigger::ReviewApproved => "money in review approved, paid in full",
+            RequestTrigger::ReviewApproved => "review approved, paid in full",
             RequestTrigger::PartPaid => "paid in part",
-            RequestTrigger::TimeUp => "expires_at came",
-            RequestTrigger::TimeUpConfirming => "expires_at came, a payment is confirming",
+            RequestTrigger::TimeUp => "expired",
+            RequestTrigger::TimeUpConfirming => "expired, a payment is confirming",
             RequestTrigger::Cancel => "cancel",
             RequestTrigger::WalletBlacklisted => "wallet blacklisted",
         }
     }
 }
 
-/// What a trigger does to a payment request.
+/// Effect of a trigger on a payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestStep {
-    /// It is in this state now.
+    /// Enters this state.
     To(RequestState),
-    /// Nothing.
+    /// Nothing changes.
     Stays,
-    /// Nothing, and the caller is told 409 CONFLICT.
+    /// Nothing changes, and the caller gets 409 CONFLICT.
     Conflict,
 }
 

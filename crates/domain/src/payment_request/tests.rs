@@ -1,4 +1,4 @@
-//! The rules of payment requests, each named by its test.
+//! Rules of payment requests, one test per rule.
 
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -32,12 +32,12 @@ fn request_for(asked: Asked) -> PaymentRequest {
     create(new(asked), &wallet(), monday()).expect("may ask").0
 }
 
-/// 25 USDC, for the tests beside these.
+/// A request for 25 USDC, for other test modules.
 pub(crate) fn of_25_usdc() -> PaymentRequest {
     request()
 }
 
-/// 25 USDC.
+/// A request for 25 USDC.
 fn request() -> PaymentRequest {
     request_for(Asked::Crypto { coin: USDC, minor: 25_000_000 })
 }
@@ -50,7 +50,7 @@ fn before_end() -> Timestamp {
     end() - Span::secs(1)
 }
 
-/// Sees a payment and credits it, with nothing in between.
+/// Sees a payment and credits it at once.
 fn pay(
     request: &mut PaymentRequest,
     coin: StableCoin,
@@ -87,7 +87,7 @@ fn fiat(currency: Currency, micros: i64) -> Result<Asked, AmountRefusal> {
 }
 
 #[test]
-fn a_request_has_an_escrow_that_pays_its_wallet_only_and_24_hours() {
+fn a_request_has_an_escrow_for_its_wallet_only_and_24_hours() {
     let (request, effects) = create(new(Asked::Flexible), &wallet(), monday()).expect("may ask");
     assert_eq!((request.state, request.expires_at), (Active, end()));
     let reference = vault::reference(VaultKind::Escrow, TENANT, REQUEST.0);
@@ -110,21 +110,22 @@ fn a_frozen_wallet_gets_no_request() {
 }
 
 #[test]
-fn fiat_amounts_become_coins_of_both_kinds_at_creation() {
-    // 1000 / 278.75 and 1000 / 279, rounded up: what comes is never worth less than what was asked for.
+fn fiat_amounts_become_both_stablecoins_at_creation() {
+    // 1000 / 278.75 and 1000 / 279, rounded up: the due amount is never worth less than the
+    // requested one.
     let due = Asked::Fiat { currency: Currency::Pkr, micros: 1_000_000_000, usdc: 3_587_444, usdt: 3_584_230 };
     assert_eq!(fiat(Currency::Pkr, 1_000_000_000), Ok(due));
     assert_eq!(fiat(Currency::Aed, 1), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
     let no_rate = |_, _| Some(Decimal::ZERO);
     let refused = Asked::of(AmountAsked::Fiat(Currency::Usd, 1), no_rate);
-    assert_eq!(refused, Err(AmountRefusal::NoRate(USDC, Currency::Usd)), "a rate of nothing is no rate");
+    assert_eq!(refused, Err(AmountRefusal::NoRate(USDC, Currency::Usd)), "a zero rate is not a rate");
     let tiny = |_, _| Some(dec("0.000001"));
     let too_large = Asked::of(AmountAsked::Fiat(Currency::Usd, 999_999_999_999_999_999), tiny);
     assert!(matches!(too_large, Err(AmountRefusal::Invalid(fault)) if fault.field == "amount.value"));
 }
 
 #[test]
-fn amounts_in_coins_and_flexible_ones_ask_for_no_rate() {
+fn crypto_and_flexible_amounts_need_no_rate() {
     let none = |_, _| None;
     assert_eq!(Asked::of(AmountAsked::Crypto(USDC, 5), none), Ok(Asked::Crypto { coin: USDC, minor: 5 }));
     assert_eq!(Asked::of(AmountAsked::Flexible, none), Ok(Asked::Flexible));
@@ -132,7 +133,7 @@ fn amounts_in_coins_and_flexible_ones_ask_for_no_rate() {
 }
 
 #[test]
-fn paid_when_the_confirmed_value_reaches_what_is_due() {
+fn paid_when_the_confirmed_value_reaches_the_due_amount() {
     let mut request = request();
     let (review, effects) = pay(&mut request, USDC, 12_500_000, monday());
     assert_eq!((request.state, request.exception(), review), (Active, RequestException::Partial, None));
@@ -158,7 +159,7 @@ fn flexible_is_paid_by_the_first_confirmed_payment() {
 }
 
 #[test]
-fn fiat_takes_both_coins_together() {
+fn fiat_accepts_both_stablecoins_together() {
     let due = fiat(Currency::Usd, 100_000_000).expect("an amount");
     let mut request = request_for(due);
     pay(&mut request, USDC, 40_000_000, monday());
@@ -169,7 +170,7 @@ fn fiat_takes_both_coins_together() {
 }
 
 #[test]
-fn the_other_supported_token_than_asked_is_for_a_person_and_pays_nothing() {
+fn the_other_stablecoin_needs_review_and_pays_nothing() {
     let mut request = request();
     let (review, _) = pay(&mut request, USDT, 25_000_000, monday());
     assert_eq!((request.state, request.exception()), (Active, RequestException::WrongAsset));
@@ -199,7 +200,7 @@ fn a_payment_in_a_block_before_the_expiry_that_is_still_confirming_keeps_it_acti
 }
 
 #[test]
-fn it_expires_as_soon_as_what_was_confirming_is_lost_or_is_not_enough() {
+fn it_expires_once_the_confirming_payment_is_lost_or_insufficient() {
     let mut lost = request();
     lost.seen(before_end());
     lost.time_passed(end());
@@ -215,14 +216,14 @@ fn it_expires_as_soon_as_what_was_confirming_is_lost_or_is_not_enough() {
 }
 
 #[test]
-fn a_payment_from_before_the_expiry_that_is_found_after_it_still_pays() {
+fn a_payment_from_before_the_expiry_still_pays_when_found_later() {
     let mut request = in_state(Expired);
     let (review, _) = pay(&mut request, USDC, 25_000_000, before_end());
     assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
 }
 
 #[test]
-fn late_money_pays_for_7_days_and_then_goes_to_a_person() {
+fn late_payments_count_for_7_days_and_then_need_review() {
     let mut late = in_state(Expired);
     let (review, _) = pay(&mut late, USDC, 25_000_000, end() + Span::days(7) - Span::secs(1));
     assert_eq!((late.state, late.exception(), review), (PaidState, RequestException::Late, None));
@@ -239,9 +240,10 @@ fn late_money_pays_for_7_days_and_then_goes_to_a_person() {
     assert_eq!((not_taken.state, review), (Expired, Some(ReasonCode::TooLate)));
 }
 
-/// One for one, whatever the rates say: the sender is asked for nothing more, and the request is not paid twice.
+/// One for one, regardless of rates: the sender owes nothing more, and the request is not paid
+/// twice.
 #[test]
-fn the_other_coin_counts_once_a_reviewer_has_taken_it() {
+fn the_other_stablecoin_counts_once_a_reviewer_accepts_it() {
     let mut request = request();
     let (review, _) = pay(&mut request, USDT, 10_000_000, monday());
     assert_eq!((request.state, review), (Active, Some(ReasonCode::WrongAsset)));
@@ -249,7 +251,7 @@ fn the_other_coin_counts_once_a_reviewer_has_taken_it() {
     request.review_approved(USDT, 10_000_000, monday());
     assert_eq!((request.state, request.exception()), (Active, RequestException::WrongAsset));
     assert_eq!(request.asked.outstanding(&request.counted(), USDC), Some(15_000_000));
-    // The rest comes in the coin that was asked for.
+    // The rest is paid in the requested stablecoin.
     pay(&mut request, USDC, 15_000_000, monday());
     assert_eq!((request.state, request.exception()), (PaidState, RequestException::WrongAsset));
 
@@ -263,7 +265,7 @@ fn the_other_coin_counts_once_a_reviewer_has_taken_it() {
 }
 
 #[test]
-fn an_approved_part_that_came_too_late_pays_nothing_in_full() {
+fn an_approved_late_part_does_not_complete_a_request() {
     let mut request = in_state(Expired);
     request.credited((USDC, 1), end(), None, end());
     assert_eq!((request.review_approved(USDC, 1, end()), request.state), (WalletEffects::default(), Expired));
@@ -287,21 +289,21 @@ fn only_an_active_request_is_cancelled() {
 }
 
 #[test]
-fn money_for_a_cancelled_request_is_recorded_and_changes_nothing_else() {
+fn a_payment_for_a_cancelled_request_is_only_recorded() {
     let mut request = in_state(Cancelled);
     let (review, _) = pay(&mut request, USDC, 25_000_000, monday());
     assert_eq!((request.state, request.received.usdc, review), (Cancelled, 25_000_000, None));
 }
 
 #[test]
-fn what_falls_out_of_the_chain_after_it_counted_is_taken_back_but_paid_stays_paid() {
+fn a_reorganised_payment_is_reversed_but_paid_stays_paid() {
     let mut request = in_state(PaidState);
     request.uncredited(USDC, 25_000_000, false);
     assert_eq!((request.state, request.received), (PaidState, Received::default()));
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in RequestState::ALL {
         assert_eq!(RequestState::parse(state.name()), Some(state));
     }
@@ -347,10 +349,10 @@ fn asked() -> impl Strategy<Value = Asked> {
 }
 
 proptest! {
-    /// An ACTIVE request always has a job; PAID and CANCELLED are never left; what has come is the sum of what was
-    /// credited; nothing is PAID for less than what is due.
+    /// An ACTIVE request always has a job; PAID and CANCELLED are final; the received amount is the
+    /// sum of the credits; no request is PAID for less than the due amount.
     #[test]
-    fn no_walk_leaves_the_rules(asked in asked(), steps in steps()) {
+    fn the_rules_hold_on_every_walk(asked in asked(), steps in steps()) {
         let (mut request, effects) = create(new(asked), &wallet(), monday()).expect("may ask");
         let mut job = effects.jobs.last().map(|(_, change)| *change);
         let (mut now, mut sums, mut confirming) = (monday(), Received::default(), Vec::new());
@@ -399,9 +401,9 @@ proptest! {
         }
     }
 
-    /// Paying exactly what is still to come completes a request, one unit less does not.
+    /// Paying exactly the outstanding amount completes a request; one unit less does not.
     #[test]
-    fn what_is_outstanding_is_just_enough(asked in asked(), usdc in 0_i64..80_000_000, usdt in 0_i64..80_000_000) {
+    fn the_outstanding_amount_is_just_enough(asked in asked(), usdc in 0_i64..80_000_000, usdt in 0_i64..80_000_000) {
         let received = Received { usdc, usdt };
         for coin in StableCoin::ALL {
             let Some(rest) = asked.outstanding(&received, coin) else { continue };

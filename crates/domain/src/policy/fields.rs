@@ -1,5 +1,5 @@
-//! The fields of a tenant's policy by name: how each is shown, read and changed, so that the command line and the console
-//! keep the same rules. Says nothing about who may change them.
+//! The fields of a tenant's policy by name: their display, parsing and changes, shared by the
+//! command line and the console. Permissions are checked elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,68 +11,68 @@ use crate::time::Span;
 use crate::wallet::KycLevel;
 use crate::wallet_policy::{KycLimit, VelocityLimit};
 
-/// Where a field holds nothing: no limit, not at all, no country.
+/// Value of an empty field: no limit, never, no country.
 pub const NONE: &str = "none";
-/// A margin below the whole.
+/// Exclusive upper bound of margins and fees, in basis points.
 const BPS_BELOW: u32 = 10_000;
-/// Longest that a payment may be taken after its request has expired.
+/// Maximum time after a request's expiry at which a payment can be accepted.
 const ACCEPT_LATE_MAX_H: i64 = 8_760;
-/// Most deposits of a day, and most rejections, that a limit may speak of.
+/// Upper bound of limits on daily deposits and on rejections.
 const COUNT_MAX: u32 = 1_000_000;
 
 /// One field of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// The countries that the tenant may pay into.
+    /// Permitted destination countries.
     Countries,
-    /// The coin that its payments are settled in.
+    /// Stablecoin for the settlement of its payments.
     SettlementCoin,
     /// Whether every v2 POST must carry an `hmac` claim.
     RequireHmac,
     /// Whether the roles of wallet tokens are enforced.
     StrictRoles,
-    /// The least level that a customer must have to get a wallet.
+    /// Minimum KYC level of a customer with a wallet.
     MinimumKyc,
-    /// What customers of a level may receive.
+    /// Receiving limits of customers of a level.
     KycLimit(KycLevel),
-    /// How much and how often a wallet may receive in 24 hours.
+    /// Number and amount of a wallet's deposits in 24 hours.
     Velocity,
-    /// Deposits above this are for a person.
+    /// Deposits above this amount need review.
     AutoApproveMax,
-    /// From this amount on the sender's details must be complete.
+    /// Sender details must be complete from this amount.
     SenderDetailsFrom,
-    /// Releasing a reviewed deposit of more takes a second person.
+    /// Releases of reviewed deposits above this amount take a second user.
     SecondPersonAbove,
-    /// So many rejections within 30 days block the wallet.
+    /// Rejections within 30 days that block the wallet.
     BlockAfterRejections,
-    /// How long after the expiry of a request a payment is taken for it.
+    /// Time after a request's expiry during which a payment is accepted.
     AcceptLateHours,
-    /// Our fee on payments.
+    /// Corridor's fee on payments.
     PremiumBps,
     /// The tenant's own margin.
     MarginBps,
-    /// The same for one country.
+    /// The tenant's margin for one country.
     MarginBpsFor(Country),
-    /// Our share of an exchange.
+    /// Corridor's spread on exchanges.
     SpreadBps,
 }
 
-/// Why a value was not taken.
+/// Reason for rejecting a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldFault {
-    /// There is no such field.
-    #[error("{0}: there is no such field; the fields are {known}", known = Field::names())]
+    /// Unknown field.
+    #[error("{0}: unknown field; the fields are {known}", known = Field::names())]
     Unknown(String),
-    /// The field stands there twice.
-    #[error("{}: stands there twice", .0.name())]
+    /// Field given twice.
+    #[error("{}: given twice", .0.name())]
     Twice(Field),
-    /// The value keeps not to the field's rule.
+    /// Value violates the field's rule.
     #[error("{}: must be {}", .0.name(), .0.rule())]
     Invalid(Field),
 }
 
 impl Field {
-    /// Every field, in the order in which they are shown.
+    /// All fields, in display order.
     pub fn all() -> Vec<Field> {
         let mut all = vec![Field::Countries, Field::SettlementCoin, Field::RequireHmac, Field::StrictRoles];
         all.push(Field::MinimumKyc);
@@ -88,7 +88,7 @@ impl Field {
         Field::all().into_iter().map(Field::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its name.
+    /// Name of the field.
     pub const fn name(self) -> &'static str {
         match self {
             Field::Countries => "countries",
@@ -118,48 +118,48 @@ impl Field {
         }
     }
 
-    /// Reads [`Field::name`].
+    /// Parses [`Field::name`].
     pub fn parse(name: &str) -> Option<Field> {
         Field::all().into_iter().find(|field| field.name() == name)
     }
 
-    /// What a value must be.
+    /// Description of valid values.
     pub const fn rule(self) -> &'static str {
         match self {
-            Field::Countries => "codes of destination countries with commas between them, like PAK,IND, or none",
+            Field::Countries => "destination country codes separated by commas, such as PAK,IND, or none",
             Field::SettlementCoin => "USDT or USDC",
             Field::RequireHmac | Field::StrictRoles => "true or false",
             Field::MinimumKyc => "BASIC, ENHANCED or COMPREHENSIVE",
             Field::KycLimit(_) => {
-                "two amounts of coin, at once and in 30 days, the first not above the second, like 1000/5000, or none"
+                "two amounts, per deposit and per 30 days, the first not above the second, such as 1000/5000, or none"
             }
-            Field::Velocity => "deposits and amount of coin in 24 hours, like 20/20000, or none",
-            Field::AutoApproveMax => "an amount of coin above 0 with at most 6 decimals, or none",
-            Field::SenderDetailsFrom | Field::SecondPersonAbove => "an amount of coin from 0 with at most 6 decimals",
+            Field::Velocity => "number and amount of deposits in 24 hours, such as 20/20000, or none",
+            Field::AutoApproveMax => "an amount above 0 with at most 6 decimals, or none",
+            Field::SenderDetailsFrom | Field::SecondPersonAbove => "an amount of at least 0 with at most 6 decimals",
             Field::BlockAfterRejections => "a whole number from 1 to 1000000, or none",
             Field::AcceptLateHours => "whole hours from 1 to 8760, or none",
             Field::PremiumBps | Field::MarginBps | Field::SpreadBps => "basis points from 0 to 9999",
-            Field::MarginBpsFor(_) => "basis points from 0 to 9999, or none where margin_bps holds",
+            Field::MarginBpsFor(_) => "basis points from 0 to 9999, or none to use margin_bps",
         }
     }
 
-    /// What it is for, in a few words.
+    /// Display label.
     pub const fn words(self) -> &'static str {
         match self {
-            Field::Countries => "Countries paid into",
-            Field::SettlementCoin => "Settlement coin",
-            Field::RequireHmac => "Payments need an hmac claim",
-            Field::StrictRoles => "Wallet tokens need roles",
-            Field::MinimumKyc => "Least KYC level of a wallet",
+            Field::Countries => "Destination countries",
+            Field::SettlementCoin => "Settlement stablecoin",
+            Field::RequireHmac => "Payments require an hmac claim",
+            Field::StrictRoles => "Wallet tokens require roles",
+            Field::MinimumKyc => "Minimum KYC level of a wallet",
             Field::KycLimit(KycLevel::Basic) => "Limit of BASIC (at once/30 days)",
             Field::KycLimit(KycLevel::Enhanced) => "Limit of ENHANCED (at once/30 days)",
             Field::KycLimit(KycLevel::Comprehensive) => "Limit of COMPREHENSIVE (at once/30 days)",
             Field::Velocity => "Deposits/amount in 24 hours",
-            Field::AutoApproveMax => "A person looks above",
-            Field::SenderDetailsFrom => "Sender details needed from",
-            Field::SecondPersonAbove => "Release takes two people above",
+            Field::AutoApproveMax => "Review above",
+            Field::SenderDetailsFrom => "Sender details required from",
+            Field::SecondPersonAbove => "Four-eyes release above",
             Field::BlockAfterRejections => "Rejections that block",
-            Field::AcceptLateHours => "Hours late that are accepted",
+            Field::AcceptLateHours => "Late payments accepted (hours)",
             Field::PremiumBps => "Our fee (bps)",
             Field::MarginBps => "Margin (bps)",
             Field::MarginBpsFor(Country::Bgd) => "Margin to BGD (bps)",
@@ -173,12 +173,12 @@ impl Field {
         }
     }
 
-    /// Whether it is what the tenant pays and earns, which treasury proposes by itself.
+    /// Whether it is a price, which treasury may propose alone.
     pub const fn is_price(self) -> bool {
         matches!(self, Field::PremiumBps | Field::MarginBps | Field::MarginBpsFor(_) | Field::SpreadBps)
     }
 
-    /// Its value in a policy, in the form in which [`Field::set`] reads it.
+    /// Its value in a policy, in the format that [`Field::set`] parses.
     pub fn shown(self, policy: &TenantPolicy) -> String {
         let (wallet, none) = (&policy.wallet, || NONE.to_owned());
         match self {
@@ -199,7 +199,7 @@ impl Field {
             Field::SenderDetailsFrom => coin_amount::show(wallet.sender_details_from),
             Field::SecondPersonAbove => coin_amount::show(wallet.second_person_above),
             Field::BlockAfterRejections => wallet.block_after_rejections.map_or_else(none, |count| count.to_string()),
-            // Whole hours are all that can be set; a program may have agreed on less.
+            // Only whole hours can be set; code may have agreed on less.
             Field::AcceptLateHours => wallet.accept_late.map_or_else(none, |span| {
                 let hour = Span::hours(1).0;
                 ((span.0 + hour - 1) / hour).to_string()
@@ -213,15 +213,15 @@ impl Field {
         }
     }
 
-    /// Sets it.
+    /// Sets the field.
     ///
     /// # Errors
-    /// [`FieldFault::Invalid`]; the policy is as it was.
+    /// [`FieldFault::Invalid`]; the policy is unchanged.
     pub fn set(self, policy: &mut TenantPolicy, text: &str) -> Result<(), FieldFault> {
         self.taken(policy, text.trim()).ok_or(FieldFault::Invalid(self))
     }
 
-    /// `None` = the value keeps not to the rule.
+    /// `None` means that the value violates the rule.
     fn taken(self, policy: &mut TenantPolicy, text: &str) -> Option<()> {
         let wallet = &mut policy.wallet;
         match self {
@@ -246,10 +246,10 @@ impl Field {
     }
 }
 
-/// Reads names and values, each of which the rules of its field hold for.
+/// Parses names and values and checks each field's rule.
 ///
 /// # Errors
-/// Every fault.
+/// All faults.
 pub fn read<'a>(
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
     policy: &TenantPolicy,
@@ -263,7 +263,7 @@ pub fn read<'a>(
         };
         match field.set(&mut changed, text) {
             Err(fault) => faults.push(fault),
-            // In the one form in which it is shown.
+            // Normalised to its display format.
             Ok(()) if values.insert(field, field.shown(&changed)).is_some() => faults.push(FieldFault::Twice(field)),
             Ok(()) => {}
         }
@@ -271,7 +271,7 @@ pub fn read<'a>(
     if faults.is_empty() { Ok(values) } else { Err(faults) }
 }
 
-/// The policy with these values in it.
+/// The policy with these values.
 ///
 /// # Errors
 /// The first fault.
@@ -281,7 +281,7 @@ pub fn with(policy: &TenantPolicy, values: &BTreeMap<Field, String>) -> Result<T
     Ok(changed)
 }
 
-/// What differs between two policies: field, before, after.
+/// The differences between two policies: field, before, after.
 pub fn differences(before: &TenantPolicy, after: &TenantPolicy) -> Vec<(Field, String, String)> {
     let both = Field::all().into_iter().map(|field| (field, field.shown(before), field.shown(after)));
     both.filter(|(_, before, after)| before != after).collect()
@@ -305,7 +305,7 @@ fn countries(text: &str) -> Option<BTreeSet<Country>> {
     text.split(',').map(|code| Country::parse(code.trim())).collect()
 }
 
-/// Digits alone: no sign, no blanks.
+/// Digits only: no sign, no spaces.
 fn whole(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

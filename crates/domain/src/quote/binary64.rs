@@ -1,7 +1,8 @@
-//! Binary floating point in integers: what a client computes that has only `double`. Tests alone use it.
+//! Binary floating point emulated with integers, as used by clients that have only `double`. For
+//! tests only.
 //!
-//! The house rules allow no float even here, and an emulation that agrees with what Python, JavaScript and Java print
-//! shows more than the floats of one machine.
+//! The house rules forbid floats even here, and an emulation that matches the output of Python,
+//! JavaScript and Java proves more than one machine's floats.
 
 /// A positive IEEE 754 binary64: `mantissa × 2^exponent`, the mantissa of exactly 53 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,26 +12,27 @@ pub(super) struct Binary64 {
 }
 
 const MANTISSA_BITS: u32 = 53;
-/// Digits after which every binary64 is told from its neighbours.
+/// Digits that distinguish every binary64 from its neighbours.
 const DIGITS_MAX: u32 = 17;
-/// Decimals to which a value is looked at: 53 bits times as many tens still fit into 128.
+/// Decimals considered: 53 bits times that power of ten still fits into 128 bits.
 const DECIMALS_MAX: i32 = 22;
 
 impl Binary64 {
-    /// The nearest double to a decimal number's text, as every language reads it.
+    /// The double nearest to a decimal number's text, as all languages parse it.
     pub(super) fn parse(text: &str) -> Binary64 {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits: u128 = format!("{whole}{fraction}").parse().expect("digits");
         nearest(digits, 10_u128.pow(u32::try_from(fraction.len()).expect("short")))
     }
 
-    /// The product, rounded as the processor rounds it.
+    /// The product, rounded like the processor's.
     pub(super) fn times(self, other: Binary64) -> Binary64 {
         let Binary64 { mantissa, exponent } = nearest(self.mantissa * other.mantissa, 1);
         Binary64 { mantissa, exponent: exponent + self.exponent + other.exponent }
     }
 
-    /// The shortest decimal that reads back as this double: what `String(x)`, `repr(x)` and `Double.toString(x)` print.
+    /// The shortest decimal that parses to this double: the output of `String(x)`, `repr(x)` and
+    /// `Double.toString(x)`.
     pub(super) fn shortest(self) -> String {
         let exact = |digits: &u32| {
             let (number, decimals) = self.significant(*digits);
@@ -41,7 +43,7 @@ impl Binary64 {
             };
             back == self
         };
-        self.text((1..=DIGITS_MAX).find(exact).expect("17 digits tell every double from its neighbours"))
+        self.text((1..=DIGITS_MAX).find(exact).expect("17 digits distinguish every double from its neighbours"))
     }
 
     /// The value to `digits` significant digits, ties to even.
@@ -57,7 +59,8 @@ impl Binary64 {
         format!("{whole}.{fraction}")
     }
 
-    /// An integer of `digits` digits, and how many of them are decimals. Holds for values that have so many within 22 decimals.
+    /// An integer of `digits` digits, and how many of them are decimals. Valid for values with that
+    /// many within 22 decimals.
     fn significant(self, digits: u32) -> (u128, i32) {
         let digits = i32::try_from(digits).expect("few");
         // From above: fewer decimals than the first digit needs would round it up.
@@ -65,7 +68,7 @@ impl Binary64 {
         loop {
             let number = self.rounded(decimals);
             match i32::try_from(number.to_string().len()).expect("few") - digits {
-                // One digit too many is what rounding up to the next power of ten gives.
+                // Rounding up to the next power of ten yields one digit too many.
                 1 if number == 10_u128.pow(digits.unsigned_abs()) => return (number / 10, decimals - 1),
                 0 => return (number, decimals),
                 over => decimals -= over,
@@ -94,7 +97,7 @@ impl Binary64 {
 fn nearest(numerator: u128, denominator: u128) -> Binary64 {
     assert!(numerator > 0 && denominator > 0);
     let bits = |value: u128| i64::from(u128::BITS - value.leading_zeros());
-    // The quotient has this many bits or one fewer; a shift gives it 53 or, once, one too many.
+    // The quotient has this many bits or one fewer; a shift yields 53 or, once, one too many.
     let mut shift = i64::from(MANTISSA_BITS) + bits(denominator) - bits(numerator);
     let scaled = |shift: i64| {
         let by = u32::try_from(shift.unsigned_abs()).expect("small");
@@ -119,8 +122,8 @@ fn divided(numerator: u128, denominator: u128) -> u128 {
     quotient + u128::from(up)
 }
 
-/// Two numbers and their product as Python 3.11 and Node 20 print it (and Java 17, which writes those above 10^7 with
-/// an exponent).
+/// Two numbers and their product as printed by Python 3.11 and Node 20 (and Java 17, which uses an
+/// exponent above 10^7).
 const PRINTED: [(&str, &str, &str); 14] = [
     ("75.812879708384", "123.45", "9359.100000000006"),
     ("85884.665561370311", "9999.99", "858845796.7670474"),
@@ -139,7 +142,7 @@ const PRINTED: [(&str, &str, &str); 14] = [
 ];
 
 #[test]
-fn doubles_are_multiplied_and_printed_as_other_languages_do() {
+fn doubles_multiply_and_print_as_in_other_languages() {
     for (a, b, printed) in PRINTED {
         assert_eq!(Binary64::parse(a).times(Binary64::parse(b)).shortest(), printed, "{a} × {b}");
     }

@@ -1,15 +1,16 @@
-//! A client multiplies the rate by the quote's amount in its own arithmetic and sends what its language prints. Every
-//! such amount pays the quote; the same amount off by one at the fourth decimal does not.
+//! A client multiplies the rate by the quote's amount in its own arithmetic and sends the output of
+//! its language. Each of these amounts pays the quote; the same amount off by one at the fourth
+//! decimal does not.
 
 use super::binary64::Binary64;
 use super::tests::{drawn, pricing, quoted, within};
 use super::*;
 
 const QUOTES: u64 = 1_000;
-/// Base amounts below this, where 15 digits of a rate, all that a spreadsheet keeps, give four decimals.
+/// Base amounts below this, for which a spreadsheet's 15 digits of a rate yield four decimals.
 const BASE_UNITS: u64 = 10_000;
 
-/// A client's arithmetic: rate and amount as JSON writes them to the amount that the client sends.
+/// A client's arithmetic: from rate and amount as in JSON to the amount that the client sends.
 type Client = fn(&str, &str) -> String;
 
 const CLIENTS: [(&str, Client); 8] = [
@@ -26,7 +27,7 @@ const CLIENTS: [(&str, Client); 8] = [
 ];
 
 #[test]
-fn products_as_clients_compute_them_pay_the_quote_without_rounding_first() {
+fn clients_unrounded_products_pay_the_quote() {
     let mut refused = Vec::new();
     for quote in quotes() {
         let (rate, amount) = (quote.offer.rate.to_string(), quote.offer.amount.decimal().to_string());
@@ -42,7 +43,7 @@ fn products_as_clients_compute_them_pay_the_quote_without_rounding_first() {
 }
 
 #[test]
-fn an_amount_off_by_one_at_the_fourth_decimal_is_refused_however_it_is_written() {
+fn an_amount_off_by_one_at_the_fourth_decimal_is_refused_in_any_notation() {
     let step = Decimal::new(1, MATCH_DECIMALS);
     for quote in quotes() {
         let right = quote.offer.amount_destination.decimal();
@@ -66,7 +67,7 @@ fn quotes() -> Vec<Quote> {
         asked.amount = Money::new(within(4 * seed + 1, BASE_UNITS * units), currency).decimal();
         asked.mid = Decimal::new(within(4 * seed + 2, 90_000_000_000).into(), 6);
         asked.margin_bps = u32::try_from(drawn(4 * seed + 3) % 500).expect("small");
-        // What is paid out in whole VND may round to nothing.
+        // A payout in whole VND may round to zero.
         asked.offer(|_| 0).ok().map(quoted)
     });
     made.take(usize::try_from(QUOTES).expect("64 bits")).collect()
@@ -76,7 +77,8 @@ fn double_product(rate: &str, amount: &str) -> Binary64 {
     Binary64::parse(rate).times(Binary64::parse(amount))
 }
 
-/// The product with as many decimals as both factors have, as `BigDecimal` prints it, of at most `digits` digits.
+/// The product with the decimals of both factors, as `BigDecimal` prints it, with at most `digits`
+/// digits.
 fn exact_product(rate: &str, amount: &str, digits: Option<usize>) -> String {
     let parts = |text: &str| {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -106,7 +108,7 @@ fn scientific(text: &str) -> String {
     format!("{lead}.{rest}E{exponent}")
 }
 
-/// The first `digits` significant digits: a spreadsheet drops the others when a number is typed or pasted.
+/// The first `digits` significant digits: a spreadsheet drops the rest of a typed or pasted number.
 fn cut(text: &str, digits: usize) -> String {
     let mut significant = 0;
     let kept = |c: char| {

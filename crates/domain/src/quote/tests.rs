@@ -42,7 +42,7 @@ pub(super) fn quoted(offer: Offer) -> Quote {
 }
 
 #[test]
-fn the_worked_example_of_the_decisions_comes_out_to_the_last_digit() {
+fn the_worked_example_of_the_decisions_is_exact() {
     let offer = pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 500_000).expect("an offer");
     assert_eq!(offer.amount_destination.to_string(), "37912.05 PKR");
     assert_eq!(offer.rate, dec("75.8241"));
@@ -53,7 +53,7 @@ fn the_worked_example_of_the_decisions_comes_out_to_the_last_digit() {
 }
 
 #[test]
-fn amounts_that_cannot_be_quoted_name_the_rule() {
+fn refused_amounts_name_the_violated_rule() {
     for (country, currency, amount, mid, rule) in [
         (Country::Pak, Currency::Aed, "1.001", "75.90", "decimal_max_places"),
         (Country::Pak, Currency::Kwd, "1.0001", "900", "decimal_max_places"),
@@ -85,7 +85,7 @@ fn a_coarser_step_leaves_a_remainder() {
 }
 
 #[test]
-fn amounts_are_compared_to_four_decimals_and_nothing_else() {
+fn amounts_are_compared_to_exactly_four_decimals() {
     let quote = quoted(pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"));
     for (amount, paid) in [
         ("37912.05", true),
@@ -107,13 +107,13 @@ fn the_instant_of_expiry_is_too_late() {
     assert!(quote.is_past(Timestamp(300_000_000)));
 }
 
-/// A rate is off by up to 5·10^-13, its product by that times the base amount. The fifth decimal must stay below 5:
-/// at 5·10^7 half of that is left for the error of floats, which is below 2·10^-5 for products below 10^11; just under
-/// 10^8 nothing is left.
+/// A rate's error is up to 5·10^-13, its product's that times the base amount. The fifth decimal
+/// must stay below 5: at 5·10^7 half of that is left for the error of floats, which is below
+/// 2·10^-5 for products below 10^11; just under 10^8 nothing is left.
 const FLOAT_AMOUNT_LIMIT: i64 = 50_000_000;
 
 #[test]
-fn just_under_the_largest_base_amount_only_exact_arithmetic_holds() {
+fn just_under_the_largest_base_amount_only_exact_arithmetic_works() {
     let mut asked = pricing(Country::Bgd, Currency::Eur, "99921514.05", "409.299963");
     asked.margin_bps = 92;
     let quote = quoted(asked.offer(|_| 0).expect("an offer"));
@@ -130,10 +130,10 @@ fn currencies() -> impl Strategy<Value = (Country, Currency, i64, i64, u32)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Decision "Rate": rate × amount gives amount_destination at 4 decimals exactly, in exact arithmetic and, below
-    /// `FLOAT_AMOUNT_LIMIT`, for a client that computes in binary floating point.
+    /// Decision "Rate": rate × amount equals amount_destination at 4 decimals, in exact arithmetic
+    /// and, below `FLOAT_AMOUNT_LIMIT`, for a client with binary floating point.
     #[test]
-    fn rate_times_amount_is_the_amount_paid_out((country, currency, minor, mid, margin) in currencies()) {
+    fn rate_times_amount_equals_the_payout((country, currency, minor, mid, margin) in currencies()) {
         let amount = Money::new(minor % (BASE_AMOUNT_LIMIT * 100), currency);
         let mut asked = pricing(country, currency, "1", "1");
         asked.amount = amount.decimal();
@@ -158,7 +158,7 @@ fn asked_price(quote: &Quote, mid: i64, margin_bps: u32) -> Decimal {
     price.checked_mul(quote.offer.amount.decimal()).expect("fits")
 }
 
-/// What a client computes that has only binary floats.
+/// The result of a client that has only binary floats.
 fn agrees_in_binary_floats(quote: &Quote) -> bool {
     let double = |value: Decimal| Binary64::parse(&value.to_string());
     let product = double(quote.offer.rate).times(double(quote.offer.amount.decimal()));
@@ -182,20 +182,21 @@ pub(super) fn within(seed: u64, most: u64) -> i64 {
 }
 
 #[test]
-fn a_thousand_quotes_of_every_corridor_and_currency_hold_to_four_decimals() {
+fn a_thousand_quotes_per_corridor_and_currency_match_to_four_decimals() {
     let pairs = Country::ALL.into_iter().flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
     for (pair, (country, currency)) in pairs.enumerate() {
         let mut made = 0;
         let mut seed = u64::try_from(pair).expect("few") << 32;
         while made < QUOTES_PER_PAIR {
             seed += 3;
-            // Up to 50,000 of the base currency at plausible and implausible rates, with margins up to 5 %.
+            // Up to 50,000 of the base currency at plausible and implausible rates, with margins up
+            // to 5 %.
             let units = 10_u64.pow(currency.minor_units());
             let mut asked = pricing(country, currency, "1", "1");
             asked.amount = Money::new(within(seed, 50_000 * units), currency).decimal();
             asked.mid = Decimal::new(within(seed + 1, 90_000_000_000).into(), 6);
             asked.margin_bps = u32::try_from(drawn(seed + 2) % 500).expect("small");
-            // What is paid out in whole VND may round to nothing.
+            // A payout in whole VND may round to zero.
             let Ok(offer) = asked.offer(|_| 0) else { continue };
             let quote = quoted(offer);
             let paid_out = quote.offer.amount_destination.decimal();

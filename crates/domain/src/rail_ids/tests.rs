@@ -1,4 +1,4 @@
-//! Reports in banks' several dialects against attempts of ours.
+//! Reports in several banks' dialects, matched to our attempts.
 
 use super::*;
 use crate::currency::Currency;
@@ -31,7 +31,7 @@ fn candidate(payment: u128, number: i32, sent: &[(&str, usize)]) -> Candidate {
     }
 }
 
-/// Two payments of one message, one of which was tried before, and one of another message.
+/// Two payments of one message, one with an earlier attempt, and one of another message.
 fn ours() -> Candidates {
     let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[]) };
     Candidates::new(vec![
@@ -66,7 +66,7 @@ fn some(text: &str) -> Option<String> {
 
 /// decisions: "any id of ours … that no other id of ours contradicts is a match".
 #[test]
-fn any_id_of_ours_is_enough() {
+fn any_of_our_ids_is_sufficient() {
     let live = AttemptId(uuid(102));
     let uetr = live.to_string();
     for (ids, dialect) in [
@@ -81,12 +81,9 @@ fn any_id_of_ours_is_enough() {
         (ids(|it| it.end_to_end = some(&end_to_end(1)[..16])), "an EndToEndId cut to 16 characters"),
         (
             ids(|it| (it.instruction, it.end_to_end) = (some("HOST000042"), some(&end_to_end(1)))),
-            "beside a number of the bank's own",
+            "with the bank's own number",
         ),
-        (
-            ids(|it| (it.instruction, it.end_to_end) = (some("NOTPROVIDED"), some(&end_to_end(1)))),
-            "beside what only fills a place",
-        ),
+        (ids(|it| (it.instruction, it.end_to_end) = (some("NOTPROVIDED"), some(&end_to_end(1)))), "with a placeholder"),
         (
             ids(|it| (it.message, it.end_to_end) = (some(MESSAGE), some(&end_to_end(1)))),
             "with the message that carried it",
@@ -118,7 +115,7 @@ fn ids_that_contradict_each_other_match_nothing() {
 }
 
 #[test]
-fn a_message_and_a_place_are_enough_where_the_amount_says_the_same() {
+fn a_message_and_a_position_are_sufficient_if_the_amount_matches() {
     let alone = ids(|it| it.message = some("FEDCBA9876543210FEDCBA98-1"));
     assert_eq!(found(&alone, None), Ok(AttemptId(uuid(3))), "the only one of its message");
     assert_eq!(
@@ -138,7 +135,7 @@ fn a_message_and_a_place_are_enough_where_the_amount_says_the_same() {
 }
 
 #[test]
-fn the_banks_own_reference_is_enough_where_it_is_one_attempts() {
+fn a_unique_bank_reference_is_sufficient() {
     let by = |reference: &str| ids(|it| it.reference = some(reference));
     assert_eq!(found(&by("FT-2-1"), None), Ok(AttemptId(uuid(2))));
     assert_eq!(found(&by("ft-2-1"), None), Ok(AttemptId(uuid(2))));
@@ -149,7 +146,7 @@ fn the_banks_own_reference_is_enough_where_it_is_one_attempts() {
 }
 
 #[test]
-fn a_whole_message_is_each_of_its_transactions_that_is_not_listed() {
+fn a_whole_message_means_its_unlisted_transactions() {
     let of = ids(|it| it.message = some(MESSAGE));
     let rest = |listed: &[ReportIds]| {
         ours().rest_of(&of, listed).map(|all| all.iter().map(|it| it.attempt).collect::<BTreeSet<_>>())
@@ -172,5 +169,5 @@ fn a_batch_booking_is_the_sum_of_its_transactions_or_nothing() {
     let refused = Candidate { state: AttemptState::Refused, ..candidate(1, 1, &[(MESSAGE, 1)]) };
     let part = Candidates::new(vec![refused, candidate(2, 1, &[(MESSAGE, 2)])]);
     let found = part.booked(&of, pkr(200), None).map(|all| all.iter().map(|it| it.attempt).collect::<Vec<_>>());
-    assert_eq!(found, Ok(vec![AttemptId(uuid(2))]), "what was refused by itself is not booked");
+    assert_eq!(found, Ok(vec![AttemptId(uuid(2))]), "an individually refused attempt is not booked");
 }

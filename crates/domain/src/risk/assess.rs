@@ -1,4 +1,4 @@
-//! The assessment: each finding has a score, a result and a code; the gravest one decides.
+//! The risk assessment: each finding has a score, a result and a code; the most severe one decides.
 
 use super::proximity::{self, Nearness, Proximity, ProximityTerms};
 use super::{Assessment, Check, Hold, ReasonCode, RiskResult, sandbox};
@@ -10,55 +10,55 @@ use crate::time::Timestamp;
 use crate::wallet::KycLevel;
 use crate::wallet_policy::WalletPolicy;
 
-/// What each further finding adds to the score of the gravest.
+/// Score added by each further finding.
 const EACH_FURTHER: u8 = 5;
-/// The score of a deposit about which nothing was found, where the sender did not say all about himself.
+/// Score of a deposit without findings whose sender details are incomplete.
 const UNKNOWN_SENDER: u8 = 15;
 
-/// What is assessed.
+/// Input of the assessment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject<'a> {
-    /// How much, in minor units (10^-6).
+    /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// What the sender said about himself.
+    /// Submitted sender details.
     pub sender: &'a SenderDetails,
-    /// How well the bank knows the customer.
+    /// The customer's KYC level.
     pub kyc: KycLevel,
-    /// What a sandbox makes of it; `None` in earnest.
+    /// Result selected by a sandbox; `None` in production.
     pub sandbox: Option<RiskResult>,
 }
 
-/// What the wallet has received and had refused lately, this deposit not counted.
+/// The wallet's recent receipts and rejections, without this deposit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Velocity {
-    /// Deposits that counted within 24 hours.
+    /// Number of counted deposits within 24 hours.
     pub day_count: u32,
-    /// What they add up to, in minor units (10^-6).
+    /// Their sum in minor units (10^-6).
     pub day_minor: i64,
-    /// What those of 30 days add up to.
+    /// Sum of the deposits within 30 days.
     pub month_minor: i64,
-    /// How many of 30 days were refused by screening.
+    /// Number of rejections by screening within 30 days.
     pub month_rejections: u32,
 }
 
-/// What was found out.
+/// Findings of screening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
-    /// The sender's name against the lists; `None` = he gave none.
+    /// Screening result of the sender's name; `None` if none was given.
     pub name: Option<Screened>,
-    /// The payer's address against the lists.
+    /// Screening result of the payer's address.
     pub payer: Screened,
-    /// Whether a token's contract has the payer on its blacklist.
+    /// Whether a token contract has blacklisted the payer.
     pub payer_flagged: bool,
-    /// How near the payer is to listed addresses.
+    /// Proximity of the payer to listed addresses.
     pub proximity: Proximity,
-    /// From where on that is a person's to look at.
+    /// Proximity that requires a review.
     pub proximity_terms: ProximityTerms,
-    /// What the wallet has received lately.
+    /// The wallet's recent deposits.
     pub velocity: Velocity,
-    /// Why the request wants a person to decide about the money.
+    /// Reason of the request for a mandatory review.
     pub concern: Option<ReasonCode>,
-    /// Whether it had the wallet blocked before, and the bank has unblocked it.
+    /// Whether it caused a block of the wallet that the bank has lifted.
     pub blocked_before: bool,
 }
 
@@ -80,8 +80,8 @@ impl Finding {
     }
 }
 
-/// Assesses money that arrived. A sandbox's word stands above velocity, limits and the sender's details, and below
-/// whatever the lists, the chain and the request say.
+/// Assesses an incoming payment. A sandbox result takes precedence over velocity, limits and sender
+/// details, but not over the lists, the chain and the request.
 pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, now: Timestamp) -> Assessment {
     let mut findings = listed(found);
     findings.extend(repeated(&findings, found, policy));
@@ -109,7 +109,7 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
         score: gravest.saturating_add(further).min(100),
         checks: Check::ALL.to_vec(),
         reason: first.map_or(ReasonCode::ChecksPassed, |finding| finding.code),
-        // What may never be given back stays so, whichever finding is told first.
+        // A non-refundable finding stays so, whichever is reported first.
         hold: match findings.iter().find(|finding| finding.hold == Some(Hold::Legal)) {
             Some(_) => Some(Hold::Legal),
             None => first.and_then(|finding| finding.hold),
@@ -122,7 +122,7 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
     }
 }
 
-/// What the lists and the chain say for certain.
+/// Definite findings of the lists and the chain.
 fn listed(found: &Findings) -> Vec<Finding> {
     let mut findings = Vec::new();
     let entry = |screened: &Screened| screened.evidence.clone().unwrap_or_else(|| "unnamed entry".to_owned());
@@ -145,7 +145,7 @@ fn listed(found: &Findings) -> Vec<Finding> {
     findings
 }
 
-/// One refusal too many blocks the wallet.
+/// One rejection too many blocks the wallet.
 fn repeated(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Option<Finding> {
     let most = policy.block_after_rejections?;
     let rejections = found.velocity.month_rejections;
@@ -157,11 +157,11 @@ fn repeated(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Op
         result: RiskResult::Blocked,
         score: 95,
         hold: Some(Hold::Legal),
-        evidence: format!("{rejections} refused within 30 days before"),
+        evidence: format!("{rejections} rejected within the previous 30 days"),
     })
 }
 
-/// What a person has to look at whatever the amount.
+/// Findings that require a review at any amount.
 fn doubtful(found: &Findings) -> Vec<Finding> {
     let mut findings = Vec::new();
     for screened in [Some(&found.payer), found.name.as_ref()].into_iter().flatten() {
@@ -176,16 +176,17 @@ fn doubtful(found: &Findings) -> Vec<Finding> {
         findings.push(Finding::review(ReasonCode::ListsOutdated, 40, evidence));
     }
     if let Some(concern) = found.concern {
-        findings.push(Finding::review(concern, 30, "said by the payment request".to_owned()));
+        findings.push(Finding::review(concern, 30, "reported by the payment request".to_owned()));
     }
     if found.blocked_before {
-        let evidence = "the wallet was blocked for it and unblocked".to_owned();
+        let evidence = "it caused a wallet block that was lifted".to_owned();
         findings.push(Finding::review(ReasonCode::BlockedBefore, 60, evidence));
     }
     findings
 }
 
-/// What a provider of chain analysis says of the payer's surroundings. Where it is silent nobody is approved.
+/// Findings of a chain analysis provider about the payer. Nothing is approved if the provider does
+/// not answer.
 fn nearby(found: &Findings) -> Option<Finding> {
     match &found.proximity {
         Proximity::NotAsked => None,
@@ -199,7 +200,7 @@ fn nearby(found: &Findings) -> Option<Finding> {
     }
 }
 
-/// What the provider said where nothing follows from it: that is kept with the decision too.
+/// The provider's answer without consequences, kept with the decision.
 fn analysed(found: &Findings) -> Option<String> {
     let Proximity::Answered(answer) = &found.proximity else { return None };
     let clean = answer.nearness(found.proximity_terms) == Nearness::Clean;
@@ -231,8 +232,8 @@ fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Ve
     findings
 }
 
-/// Whether all details of a sender are there that the form demands, and all that are there are plausible. An e-mail address
-/// may be left out there, so it may be missing here.
+/// Whether all sender details that the form requires are present and all given ones plausible. The
+/// e-mail address is optional there and here.
 pub fn sender_is_complete(sender: &SenderDetails) -> bool {
     let plausible = |name: &Option<String>| {
         name.as_deref().is_some_and(|name| {

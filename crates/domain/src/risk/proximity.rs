@@ -1,90 +1,91 @@
-//! How near a payer's address is to a listed one, as a provider of chain analysis says: what is asked, what was answered,
-//! and what score follows. It asks nobody.
+//! Proximity of a payer's address to a listed one according to a chain analysis provider: the
+//! question, the answer and the resulting score. Sends no requests.
 
 use crate::chain::{Address, TxHash};
 
-/// The score of an address that is listed itself.
+/// Score of a listed address.
 pub const LISTED: u8 = 100;
-/// The score of an address one hop from a listed one: HIGH.
+/// Score of an address one hop from a listed one: HIGH.
 pub const ONE_HOP: u8 = 75;
-/// The score of one farther away, as far as the terms look: MEDIUM.
+/// Score of an address farther away, within the review distance: MEDIUM.
 pub const FARTHER: u8 = 45;
-/// The score where nobody could be asked: MEDIUM.
+/// Score without an answer: MEDIUM.
 pub const NOBODY_ASKED: u8 = 40;
 
-/// What a provider is asked.
+/// Question to a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProximityQuestion {
     /// EIP-155 id of the chain.
     pub chain_id: u64,
-    /// The token that came.
+    /// Token of the payment.
     pub token: Address,
-    /// Who paid.
+    /// Payer's address.
     pub payer: Address,
-    /// The transaction that it came with.
+    /// Transaction of the payment.
     pub tx: TxHash,
 }
 
 /// The nearest listed address that a provider found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearestListed {
-    /// How many transfers lie between it and the payer; 0 = the payer is listed.
+    /// Number of transfers between it and the payer; 0 means that the payer is listed.
     pub hops: u8,
-    /// What it is listed as, in the provider's words.
+    /// The provider's category.
     pub category: String,
-    /// Which list, or whose finding, says so.
+    /// The list or the source of the finding.
     pub source: String,
-    /// Where the provider keeps its evidence.
+    /// Reference of the provider's evidence.
     pub reference: String,
 }
 
 /// A provider's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProximityAnswer {
-    /// Version of what the provider answered by.
+    /// Version of the provider's data.
     pub provider_version: String,
-    /// The nearest listed address; `None` = it found none.
+    /// The nearest listed address; `None` if the provider found none.
     pub nearest: Option<NearestListed>,
     /// The provider's own score, 0 to 100.
     pub risk_score: Option<u8>,
 }
 
-/// What is known of a payer's surroundings.
+/// Known proximity of a payer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proximity {
-    /// Nobody is configured who could be asked.
+    /// No provider is configured.
     NotAsked,
-    /// It was answered.
+    /// The provider answered.
     Answered(ProximityAnswer),
-    /// Nobody answered, or not sensibly, for longer than is waited; why.
+    /// No valid answer within the timeout; contains the reason.
     Unanswered(String),
 }
 
-/// From where on a person looks.
+/// Distance that requires a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProximityTerms {
-    /// The most hops at which a person decides; what is farther away is as good as clean.
+    /// Maximum number of hops that requires a review; addresses farther away count as clean.
     pub review_hops: u8,
 }
 
 impl ProximityTerms {
-    /// Nobody looks.
+    /// No review.
     pub const NONE: ProximityTerms = ProximityTerms { review_hops: 0 };
 }
 
-/// What follows from an answer.
+/// Consequence of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
-    /// Nothing.
+    /// None.
     Clean,
-    /// A person decides, at this score.
+    /// Needs review, at this score.
     Near(u8),
     /// The payer is listed.
     Listed,
 }
 
 impl ProximityAnswer {
-    /// What follows: hops decide; the provider's own score makes it graver, never less grave, and refuses nobody alone.
+    /// Evaluates the answer by hops. The provider's own score can only increase the severity, and
+    /// alone never rejects.
     pub fn nearness(&self, terms: ProximityTerms) -> Nearness {
         let by_hops = match self.nearest.as_ref().map(|nearest| nearest.hops) {
             Some(0) => return Nearness::Listed,
@@ -98,7 +99,7 @@ impl ProximityAnswer {
         }
     }
 
-    /// What was found, for the bank's own staff.
+    /// Evidence for the bank's own staff.
     pub fn evidence(&self) -> String {
         let score = self.risk_score.map_or_else(String::new, |score| format!(", provider's score {score}"));
         let found = match &self.nearest {

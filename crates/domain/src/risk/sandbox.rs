@@ -1,11 +1,13 @@
-//! What a sandbox makes of amounts (`decisions.md`, "Sandbox values"): the cents of what was asked for choose.
+//! Sandbox outcomes by amount (`decisions.md`, "Sandbox values"): the cents of the requested amount
+//! select.
 
 use super::{Hold, RiskResult};
 use crate::coin_amount;
 use crate::payment_request::Asked;
 
-/// The cents that a sandbox looks at: of the amount asked for in coins, of the amount received where the request was
-/// flexible or money came straight to a wallet; none where it was asked for in a currency.
+/// The cents that select a sandbox outcome: of the requested stablecoin amount, or of the received
+/// amount for flexible requests and direct payments to a wallet; none for requests in a fiat
+/// currency.
 pub const fn cents(asked: Option<&Asked>, received: i64) -> Option<i64> {
     match asked {
         Some(Asked::Crypto { minor, .. }) => Some(coin_amount::cents(*minor)),
@@ -14,7 +16,7 @@ pub const fn cents(asked: Option<&Asked>, received: i64) -> Option<i64> {
     }
 }
 
-/// What cents say about the risk. Without cents nothing is said; the checks decide.
+/// The selected risk result; `None` leaves the decision to the checks.
 pub const fn result(cents: Option<i64>) -> Option<RiskResult> {
     match cents {
         None => None,
@@ -25,12 +27,12 @@ pub const fn result(cents: Option<i64>) -> Option<RiskResult> {
     }
 }
 
-/// Whether cents say that the release fails on the chain.
+/// Whether the cents select an on-chain failure of the release.
 pub const fn fails_on_chain(cents: Option<i64>) -> bool {
     matches!(cents, Some(4))
 }
 
-/// The score and the hold of such a result.
+/// Score and hold of a selected result.
 pub(super) const fn score(result: RiskResult) -> (u8, Option<Hold>) {
     match result {
         RiskResult::Approved => (0, None),

@@ -1,4 +1,4 @@
-//! The rules of risk, each named by its test.
+//! Risk rules, one test per rule.
 
 use super::proximity::{NearestListed, Proximity, ProximityAnswer, ProximityTerms};
 use super::*;
@@ -17,7 +17,7 @@ fn clean() -> Screened {
 }
 
 fn match_of(score: u8) -> Screened {
-    Screened { score, evidence: Some("OFAC 7 SOMEBODY".to_owned()), ..clean() }
+    Screened { score, evidence: Some("OFAC 7 JOHN DOE".to_owned()), ..clean() }
 }
 
 fn nothing() -> Findings {
@@ -57,7 +57,7 @@ fn told(assessment: &Assessment) -> (RiskResult, ReasonCode, Option<Hold>) {
 }
 
 #[test]
-fn a_deposit_about_which_nothing_is_found_is_approved_with_all_it_was_decided_by() {
+fn a_deposit_without_findings_is_approved_with_its_basis() {
     let assessment = of(25 * COIN, &nothing(), None);
     assert_eq!(told(&assessment), (RiskResult::Approved, ReasonCode::ChecksPassed, None));
     assert_eq!((assessment.score, assessment.level()), (0, RiskLevel::Low));
@@ -97,20 +97,20 @@ fn each_result_has_its_next_action() {
 }
 
 #[test]
-fn a_sanctions_hit_is_refused_and_never_given_back() {
+fn a_sanctions_hit_is_rejected_and_never_refunded() {
     let hit = Findings { name: Some(match_of(95)), ..nothing() };
     assert_eq!(told(&of(COIN, &hit, None)), (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal)));
     let hit = Findings { payer: match_of(100), ..nothing() };
     let assessment = of(COIN, &hit, None);
     assert_eq!(told(&assessment), (RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal)));
     assert_eq!((assessment.score, assessment.level()), (100, RiskLevel::Critical));
-    assert_eq!(assessment.evidence, ["SANCTIONED_ADDRESS: OFAC 7 SOMEBODY"]);
+    assert_eq!(assessment.evidence, ["SANCTIONED_ADDRESS: OFAC 7 JOHN DOE"]);
     let flagged = Findings { payer_flagged: true, ..nothing() };
     assert_eq!(told(&of(COIN, &flagged, None)), (RiskResult::Rejected, ReasonCode::FlaggedAddress, Some(Hold::Legal)));
 }
 
 #[test]
-fn scores_of_85_to_95_go_to_a_person() {
+fn scores_of_85_to_95_need_review() {
     for score in [85, 94] {
         let near = Findings { name: Some(match_of(score)), ..nothing() };
         assert_eq!(told(&of(COIN, &near, None)), (RiskResult::ManualReview, ReasonCode::PossibleMatch, None));
@@ -121,7 +121,7 @@ fn scores_of_85_to_95_go_to_a_person() {
     assert_eq!(of(COIN, &far, None).result, RiskResult::Approved);
 }
 
-/// An answer of a provider: hops to the nearest listed address, and its own score.
+/// A provider's answer: hops to the nearest listed address, and the provider's own score.
 fn answered(hops: Option<u8>, risk_score: Option<u8>) -> Findings {
     let nearest = hops.map(|hops| NearestListed {
         hops,
@@ -134,7 +134,7 @@ fn answered(hops: Option<u8>, risk_score: Option<u8>) -> Findings {
 }
 
 #[test]
-fn the_nearer_a_listed_address_is_the_graver_it_is() {
+fn a_nearer_listed_address_is_more_severe() {
     use ReasonCode::{ChecksPassed, ListedAddressNearby, SanctionedAddress};
     use RiskLevel::{Critical, High, Low, Medium};
     use RiskResult::{Approved, ManualReview, Rejected};
@@ -147,7 +147,7 @@ fn the_nearer_a_listed_address_is_the_graver_it_is() {
         (Some(3), None, ManualReview, ListedAddressNearby, 45, Medium),
         (Some(4), None, Approved, ChecksPassed, 0, Low),
         (Some(255), None, Approved, ChecksPassed, 0, Low),
-        // The provider's own score makes it graver only.
+        // The provider's own score only increases the severity.
         (Some(1), Some(10), ManualReview, ListedAddressNearby, 75, High),
         (Some(2), Some(70), ManualReview, ListedAddressNearby, 70, High),
         (None, Some(29), Approved, ChecksPassed, 0, Low),
@@ -160,14 +160,14 @@ fn the_nearer_a_listed_address_is_the_graver_it_is() {
         assert_eq!(assessment.hold, (result == Rejected).then_some(Hold::Legal));
         assert!(assessment.evidence[0].contains("provider acme 9"), "{:?}", assessment.evidence);
         let forced = of(COIN, &answered(hops, provider), Some(Approved));
-        assert_eq!(forced.result, result, "a sandbox's word clears nobody");
+        assert_eq!(forced.result, result, "a sandbox value never clears a finding");
     }
     let none = Findings { proximity_terms: ProximityTerms { review_hops: 0 }, ..answered(Some(1), None) };
-    assert_eq!(of(COIN, &none, None).result, Approved, "as far as the terms look");
+    assert_eq!(of(COIN, &none, None).result, Approved, "beyond the review distance");
 }
 
 #[test]
-fn what_a_provider_says_is_kept_whatever_follows() {
+fn a_providers_answer_is_always_kept() {
     let evidence = |found: &Findings| of(COIN, found, None).evidence;
     let clean = "ON_CHAIN_ANALYSIS: no listed address nearby, provider's score 4, provider acme 9";
     assert_eq!(evidence(&answered(None, Some(4))), [clean]);
@@ -179,7 +179,7 @@ fn what_a_provider_says_is_kept_whatever_follows() {
 }
 
 #[test]
-fn a_provider_that_is_silent_clears_nobody() {
+fn a_silent_provider_prevents_approval() {
     let silent = Findings { proximity: Proximity::Unanswered("no answer".to_owned()), ..nothing() };
     for sandbox in [None, Some(RiskResult::Approved)] {
         let assessment = of(COIN, &silent, sandbox);
@@ -192,7 +192,7 @@ fn a_provider_that_is_silent_clears_nobody() {
 }
 
 #[test]
-fn outdated_lists_never_approve_by_themselves_nor_in_a_sandbox() {
+fn outdated_lists_never_approve_even_in_a_sandbox() {
     for found in [
         Findings { payer: Screened { stale: true, ..clean() }, name: None, ..nothing() },
         Findings { name: Some(Screened { stale: true, ..clean() }), ..nothing() },
@@ -205,7 +205,7 @@ fn outdated_lists_never_approve_by_themselves_nor_in_a_sandbox() {
 }
 
 #[test]
-fn velocity_limits_and_kyc_limits_go_to_a_person() {
+fn exceeded_velocity_and_kyc_limits_need_review() {
     let kyc_limits = [(KycLevel::Basic, KycLimit { single: 100 * COIN, month: 300 * COIN })].into();
     let velocity = Some(VelocityLimit { count: 3, minor: 250 * COIN });
     let policy = WalletPolicy { kyc_limits, velocity, auto_approve_max: Some(90 * COIN), ..policy() };
@@ -229,7 +229,7 @@ fn velocity_limits_and_kyc_limits_go_to_a_person() {
 }
 
 #[test]
-fn large_amounts_need_a_sender_who_says_who_he_is() {
+fn large_amounts_need_complete_sender_details() {
     let from = policy().sender_details_from;
     let check = |minor, sender: &SenderDetails| {
         let subject = Subject { minor, sender, kyc: KycLevel::Comprehensive, sandbox: None };
@@ -244,7 +244,7 @@ fn large_amounts_need_a_sender_who_says_who_he_is() {
     for wrong in [
         SenderDetails { first_name: text("X Æ A-12"), ..sender() },
         SenderDetails { last_name: text("…"), ..sender() },
-        SenderDetails { email: text("nobody"), ..sender() },
+        SenderDetails { email: text("invalid"), ..sender() },
         SenderDetails { phone_number: text("0501234567"), ..sender() },
         SenderDetails { custodial_provider: text(" "), ..sender() },
         SenderDetails { custodial_provider: None, ..sender() },
@@ -254,7 +254,7 @@ fn large_amounts_need_a_sender_who_says_who_he_is() {
 }
 
 #[test]
-fn the_other_token_and_money_that_came_too_late_go_to_a_person() {
+fn the_other_token_and_late_payments_need_review() {
     for code in [ReasonCode::WrongAsset, ReasonCode::TooLate] {
         for sandbox in [None, Some(RiskResult::Approved)] {
             let found = Findings { concern: Some(code), ..nothing() };
@@ -264,7 +264,7 @@ fn the_other_token_and_money_that_came_too_late_go_to_a_person() {
 }
 
 #[test]
-fn repeated_refusals_block_the_wallet_but_only_once_for_a_deposit() {
+fn repeated_rejections_block_the_wallet_once_per_deposit() {
     let lately = |month_rejections| Velocity { month_rejections, ..Velocity::default() };
     let hit = |count| Findings { name: Some(match_of(99)), velocity: lately(count), ..nothing() };
     assert_eq!(of(COIN, &hit(1), None).result, RiskResult::Rejected);
@@ -276,7 +276,7 @@ fn repeated_refusals_block_the_wallet_but_only_once_for_a_deposit() {
         (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal))
     );
     let clean = Findings { velocity: lately(50), ..nothing() };
-    assert_eq!(of(COIN, &clean, None).result, RiskResult::Approved, "what was refused before taints nothing new");
+    assert_eq!(of(COIN, &clean, None).result, RiskResult::Approved, "earlier rejections do not affect a clean deposit");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn sandbox_cents_choose_the_result() {
         ("25.99", RiskResult::Approved),
     ] {
         let minor = crate::coin_amount::parse(text).expect(text);
-        // Of what was asked for, whatever came; of what came where nothing was asked for.
+        // Of the requested amount, whatever was paid; of the paid amount if none was requested.
         assert_eq!(sandbox::result(sandbox::cents(usdc(minor).as_ref(), 1_020_000)), Some(result), "{text}");
         assert_eq!(sandbox::result(sandbox::cents(Some(&Asked::Flexible), minor)), Some(result), "{text}");
         assert_eq!(sandbox::result(sandbox::cents(None, minor)), Some(result), "{text}");
@@ -321,14 +321,14 @@ fn sandbox_values_override_velocity_and_kyc_checks_but_never_a_list_hit() {
 }
 
 #[test]
-fn what_had_the_wallet_blocked_is_for_a_person_once_it_is_unblocked() {
+fn the_cause_of_a_lifted_block_needs_review() {
     let found = Findings { blocked_before: true, ..nothing() };
     let told = told(&of(COIN, &found, Some(RiskResult::Blocked)));
     assert_eq!(told, (RiskResult::ManualReview, ReasonCode::BlockedBefore, None));
 }
 
 #[test]
-fn reasons_are_stable_codes_with_neutral_words() {
+fn reasons_are_stable_codes_with_a_neutral_text() {
     for code in ReasonCode::ALL {
         let text = code.decision_reason();
         let (name, words) = text.split_once(": ").expect("code: words");
@@ -340,7 +340,7 @@ fn reasons_are_stable_codes_with_neutral_words() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for result in RiskResult::ALL {
         assert_eq!(RiskResult::parse(result.name()), Some(result));
     }
@@ -365,10 +365,10 @@ fn screened() -> impl Strategy<Value = Screened> {
 }
 
 proptest! {
-    /// Whatever was found: approved only on fresh lists with no near match and no concern; a hit is never approved and
-    /// never refundable; the score stays within its bounds.
+    /// Under any findings: approved only on fresh lists without a near match or concern; a hit is
+    /// never approved and never refundable; the score stays within its bounds.
     #[test]
-    fn nothing_doubtful_is_approved(
+    fn no_doubtful_payment_is_approved(
         name in proptest::option::of(screened()),
         payer in screened(),
         flags in any::<(bool, bool, bool)>(),

@@ -1,4 +1,4 @@
-//! Routing by one fact at a time, on rails that are otherwise alike.
+//! Routing by one fact at a time, on otherwise identical rails.
 
 use jiff::civil::date;
 
@@ -38,7 +38,7 @@ fn limits_include_their_ends() {
 }
 
 #[test]
-fn a_rail_that_is_switched_off_fits_nothing() {
+fn a_disabled_rail_is_unsuitable() {
     let off = RailConfig { enabled: false, ..rail("pak-raast") };
     assert_eq!(off.unfit(&wanted(100)), Some(Unfit::Disabled));
 }
@@ -53,7 +53,7 @@ fn a_rail_reaches_the_banks_that_it_lists() {
 }
 
 #[test]
-fn a_rail_insists_on_the_data_it_needs() {
+fn a_rail_requires_its_data() {
     let lacking = |need| {
         let mut order = order();
         match need {
@@ -80,7 +80,7 @@ fn a_rail_insists_on_the_data_it_needs() {
 }
 
 #[test]
-fn a_need_is_missing_only_where_no_rail_goes_without() {
+fn required_data_is_missing_only_if_every_rail_requires_it() {
     let needy = RailConfig { needs: [Need::SenderBirthdate].into(), ..rail("needy") };
     let small = RailConfig { max: pkr(99), ..rail("small") };
     let mut order = order();
@@ -103,9 +103,9 @@ fn a_need_is_missing_only_where_no_rail_goes_without() {
     }
 }
 
-/// `corridors.md`: towards a rail text is transliterated to that rail's set. A name of which nothing is left is no name.
+/// `corridors.md`: text is transliterated to a rail's set. A name that becomes empty is not a name.
 #[test]
-fn a_rail_pays_whom_it_can_name() {
+fn a_rail_pays_only_representable_names() {
     let wide = RailConfig { character_set: CharacterSet::Unicode, ..rail("wide") };
     let rare = "\u{3200C}";
     let named = |beneficiary: &str, sender: &str| Order {
@@ -125,7 +125,8 @@ fn a_rail_pays_whom_it_can_name() {
     }
     let held = |holder| Wanted { holder: Some(holder), ..wanted(100) };
     assert_eq!(rail("x").unfit(&held(rare)), Some(Unfit::Name("account_holder_name")));
-    // The name of an account is compared with the account's: it goes out as it is, or over another rail.
+    // An account holder's name is compared with the account's: it is sent unchanged, or over
+    // another rail.
     assert_eq!(rail("x").unfit(&held("李小龍")), Some(Unfit::Name("account_holder_name")));
     assert_eq!((wide.unfit(&held("李小龍")), rail("x").unfit(&held("Li Xiaolong"))), (None, None));
 }
@@ -178,7 +179,7 @@ fn the_cheapest_comes_first_and_then_the_one_configured_first() {
 }
 
 #[test]
-fn the_best_rail_that_is_open_well_and_has_not_refused_is_taken() {
+fn the_best_open_healthy_rail_that_has_not_refused_is_taken() {
     let closed = RailConfig { cost_minor: 1, hours: Some(office_hours()), ..rail("closed") };
     let config = corridors(vec![closed, rail("first"), rail("second")]);
     let set = |ids: &[&str]| ids.iter().map(|id| RailId::new(id)).collect::<BTreeSet<_>>();
@@ -203,7 +204,7 @@ fn the_best_rail_that_is_open_well_and_has_not_refused_is_taken() {
 }
 
 #[test]
-fn a_countrys_limits_are_those_of_its_switched_on_rails() {
+fn a_countrys_limits_are_those_of_its_enabled_rails() {
     let bounded = |id, min, max, enabled| RailConfig { min: pkr(min), max: pkr(max), enabled, ..rail(id) };
     let config = corridors(vec![
         bounded("instant", 100, 500, true),
@@ -216,14 +217,14 @@ fn a_countrys_limits_are_those_of_its_switched_on_rails() {
 }
 
 #[test]
-fn a_batch_rail_without_a_working_day_is_not_waited_for_for_ever() {
+fn the_window_of_a_batch_rail_without_business_days_ends() {
     let never = Hours { days: [].into(), ..office_hours() };
     let rail = RailConfig { kind: RailKind::Batch, hours: Some(never), ..rail("never") };
     assert_eq!(window_end(&rail, monday()), monday() + Span::days(MAX_REST_DAYS));
 }
 
 #[test]
-fn every_rail_is_told_with_what_speaks_against_it() {
+fn every_rail_is_listed_with_the_reason_against_it() {
     let cheap = |id: &str, cost| RailConfig { cost_minor: cost, ..rail(id) };
     let rails = vec![
         cheap("dear", 900),
@@ -256,7 +257,7 @@ fn every_rail_is_told_with_what_speaks_against_it() {
     assert_eq!(taken.id, RailId::new("good"));
 }
 
-/// Rails by price; the two first limit one sender: 100 a day, and 100 a day with 250 a month.
+/// Rails by price; the first two limit senders: 100 a day, and 100 a day with 250 a month.
 fn limiting() -> Corridors {
     let limits = |monthly: Option<i64>| {
         let monthly_max = monthly.map(pkr);
@@ -273,7 +274,7 @@ fn spent(daily: i64, (day, month): (i64, i64)) -> Spendings {
 }
 
 #[test]
-fn a_rail_whose_limit_a_sender_would_exceed_is_passed_over() {
+fn a_rail_with_an_exceeded_sender_limit_is_skipped() {
     let config = limiting();
     let (work, night) = (monday(), monday() + Span::hours(14));
     let none = BTreeSet::new();
@@ -314,6 +315,6 @@ fn the_limit_that_leaves_no_rail_is_named() {
     }
     let room = spent(0, (0, 0));
     assert!(exhausted(&config, &Wanted { spent: Some(&room), ..wanted(100) }).is_none());
-    // An amount that no rail takes has nothing to do with its sender.
+    // An amount that no rail accepts is unrelated to its sender.
     assert!(exhausted(&config, &Wanted { spent: Some(&room), ..wanted(0) }).is_none());
 }

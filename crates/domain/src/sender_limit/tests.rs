@@ -1,4 +1,4 @@
-//! Days and months of a rail, and what counts in them.
+//! Days and months of a rail, and the attempts that count in them.
 
 use super::*;
 use crate::ids::{AttemptId, PaymentId};
@@ -17,19 +17,20 @@ fn limits(daily: Option<i64>, monthly: Option<i64>, zone: TimeZone) -> SenderLim
     SenderLimits { daily_max: daily.map(pkr), monthly_max: monthly.map(pkr), zone }
 }
 
-/// Summer time begins on the last Friday of April at midnight and ends after the last Thursday of October.
+/// Daylight saving time begins on the last Friday of April at midnight and ends after the last
+/// Thursday of October.
 const CAIRO: &str = "EET-2EEST,M4.5.5/0,M10.5.4/24";
 
 #[test]
-fn a_day_and_a_month_are_those_of_the_rails_clock() {
+fn days_and_months_follow_the_rails_time_zone() {
     for (posix, now, day, month, end) in [
         ("UTC0", "2026-11-23T10:00:00Z", "2026-11-23T00:00:00Z", "2026-11-01T00:00:00Z", "2026-11-24T00:00:00Z"),
         ("PKT-5", "2026-11-23T18:59:59Z", "2026-11-22T19:00:00Z", "2026-10-31T19:00:00Z", "2026-11-23T19:00:00Z"),
         ("PKT-5", "2026-11-23T19:00:00Z", "2026-11-23T19:00:00Z", "2026-10-31T19:00:00Z", "2026-11-24T19:00:00Z"),
-        // The last evening of a month in UTC is the first day of the next one there.
+        // The last evening of a month in UTC is already the first day of the next month there.
         ("PKT-5", "2026-11-30T19:00:00Z", "2026-11-30T19:00:00Z", "2026-11-30T19:00:00Z", "2026-12-01T19:00:00Z"),
         ("PKT-5", "2026-12-31T20:00:00Z", "2026-12-31T19:00:00Z", "2026-12-31T19:00:00Z", "2027-01-01T19:00:00Z"),
-        // In summer Egypt is an hour further; the day on which it begins has no midnight.
+        // Egypt is an hour further ahead in summer; the day of the change has no midnight.
         (CAIRO, "2026-07-10T12:00:00Z", "2026-07-09T21:00:00Z", "2026-06-30T21:00:00Z", "2026-07-10T21:00:00Z"),
         (CAIRO, "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z", "2026-03-31T22:00:00Z", "2026-04-24T21:00:00Z"),
         (CAIRO, "2026-11-23T12:00:00Z", "2026-11-22T22:00:00Z", "2026-10-31T22:00:00Z", "2026-11-23T22:00:00Z"),
@@ -43,13 +44,13 @@ fn a_day_and_a_month_are_those_of_the_rails_clock() {
 }
 
 #[test]
-fn a_clock_beyond_every_calendar_counts_everything() {
+fn a_clock_beyond_the_calendar_counts_everything() {
     let window = limits(Some(1), None, TimeZone::UTC).window(Timestamp(i64::MAX));
     assert_eq!((window.day, window.month), (Timestamp(i64::MIN), Timestamp(i64::MIN)));
 }
 
 #[test]
-fn what_would_be_above_a_limit_is_told_the_days_first() {
+fn an_exceeded_limit_is_reported_the_daily_one_first() {
     let daily = Exceeded::Daily(pkr(120));
     let monthly = Exceeded::Monthly(pkr(400));
     for (day, month, amount, both, only_monthly) in [
@@ -72,7 +73,7 @@ fn what_would_be_above_a_limit_is_told_the_days_first() {
 }
 
 #[test]
-fn what_has_paid_or_still_may_counts_and_nothing_else() {
+fn only_attempts_that_paid_or_may_still_pay_count() {
     let limits = limits(Some(1), None, TimeZone::UTC);
     let now = at("2026-11-23T10:00:00Z");
     let sender = Sender::of_customer(TENANT, "C-1");
@@ -122,7 +123,7 @@ fn what_has_paid_or_still_may_counts_and_nothing_else() {
 }
 
 #[test]
-fn a_sender_is_known_by_the_document_however_it_is_written() {
+fn a_sender_is_identified_by_the_document_in_any_notation() {
     let one = order();
     let of = |change: &dyn Fn(&mut Order)| {
         let mut other = one.clone();
@@ -137,7 +138,7 @@ fn a_sender_is_known_by_the_document_however_it_is_written() {
     assert_eq!(of(&|order| order.sender_identity_doc_country = None), same);
     assert_eq!(of(&|order| order.sender_mobile = None), same);
     assert_ne!(of(&|order| order.sender_identity_doc_type = DocumentType::Other), same);
-    assert_ne!(Sender::of_order(TenantId(Uuid::from_u128(99)), &one), same, "another tenant's customers are its own");
+    assert_ne!(Sender::of_order(TenantId(Uuid::from_u128(99)), &one), same, "tenants do not share customers");
     assert_ne!(Sender::of_customer(TENANT, "C-1"), Sender::of_customer(TENANT, "C-2"));
 }
 

@@ -1,4 +1,4 @@
-//! The matrices of what happens on the chain: incoming transaction, intent, transaction of ours, exchange order.
+//! The on-chain matrices: incoming transaction, intent, transaction of ours, exchange order.
 
 use std::fmt::Error;
 
@@ -14,90 +14,92 @@ use crate::sweep::{SweepState, SweepTrigger};
 const DEPOSIT: &str = "
 ## Incoming transaction
 
-Begins as `seen`. The interface shows `seen` as PENDING; `held`, `screening`, `in_review` and `approved` as
-RECEIVED_IN_ESCROW; `rejected` and `legal_hold` as REJECTED; `suspended`, `refunding` and `refunded` as what they were
-before; `orphaned` not at all. *back* is that earlier state. `-` means that the command is refused. `payment.received`
-goes out when it counts, never before; `transfer.complete` at the first `completed`; `transaction.failed` at `failed`
-and at the first `rejected` or `legal_hold`.
+Starts as `seen`. The API shows `seen` as PENDING; `held`, `screening`, `in_review` and `approved` as RECEIVED_IN_ESCROW;
+`rejected` and `legal_hold` as REJECTED; `suspended`, `refunding` and `refunded` as the earlier state; `orphaned` not at
+all. *back* is that earlier state. `-` means that the command is refused. `payment.received` is sent when the deposit
+counts, never before; `transfer.complete` at the first `completed`; `transaction.failed` at `failed` and at the first
+`rejected` or `legal_hold`.
 
 - **Books.** Counting: external → escrow (`deposit.credit`). `approved`: pending escrow → wallet, posted at `completed`,
-  voided where it is left otherwise. `suspended`: to suspense, and from there back. Staying out of the chain: suspense →
-  external. `refunded`: escrow → external. What comes straight to a wallet's address waits in suspense and is never
-  released: approved, it is `completed` at once.
-- **Gone.** A `completed` one whose amount the wallet no longer has stays so when its block goes, and a person looks.
-- **Back to `completed`** only where its release is still part of the chain; else it is `approved`, and released again.
-- **Stayed out of the chain** is looked at 128 blocks after it fell out, and not before it is known what became of its
-  release. One that was given up and comes again is `suspended`, and `failed` again with its amount in suspense when it is
-  deep enough; one that failed otherwise stays as it is.
-- **Screening** of a deposit whose wallet is frozen by then changes it as the wallet's state does. A person approves
-  nothing for a frozen wallet. `in_review` outlives a block.
+  voided otherwise. `suspended`: to suspense, and back from there. Dropped from the chain: suspense → external. `refunded`:
+  escrow → external. A direct payment to a wallet's address waits in suspense and needs no release: on approval it becomes
+  `completed` at once.
+- **Spent.** A `completed` deposit whose amount the wallet no longer has stays `completed` when its block is reorganised
+  away, and an alert is raised.
+- **Back to `completed`** only if its release is still part of the chain; otherwise it becomes `approved` and is released
+  again.
+- **Dropped from the chain** is decided 128 blocks after the deposit left the chain, and not before the outcome of its
+  release is known. A dropped deposit that returns becomes `suspended`, and `failed` again with its amount in suspense when it
+  is deep enough; a deposit that failed otherwise stays unchanged.
+- **Screening** of a deposit whose wallet has since been frozen has the effect of the wallet's state. Reviewers cannot approve
+  deposits for a frozen wallet. `in_review` persists through a block of the wallet.
 
 ";
 
 const INTENT: &str = "
 ## Intent
 
-One thing to be done on the chain, at most once: the controller refuses its id a second time. Begins as `waiting`. Only
-what a transaction has taken on can be `done`; a simulation that fails counts as a try. After five tries it is given up,
-but for the return of a debit and the controller itself, which are tried until they work: after every five tries a person
-is called to the order, or the tenant. A coin that moves nothing is waited for, a day at most. *alarm* means that a person
-looks.
+One on-chain action, executed at most once: the controller refuses its id a second time. Starts as `waiting`. Only an intent
+assigned to a transaction can become `done`; a failed simulation counts as an attempt. An intent is given up after five
+attempts, except the return of a debit and the deployment of the controller, which are retried until they succeed: every five
+attempts raise an alert about the order or the tenant. A paused token is awaited for at most a day. *alarm* means that an
+alert is raised.
 
 ";
 
 const INTENT_KINDS: &str = "
-Which key signs what:
+The signing key of each kind:
 
 ";
 
 const TX: &str = "
 ## Transaction of ours
 
-One nonce of one signer. Begins as `taken`: the nonce is saved before anything is signed, what is signed before anything
-is broadcast. Of all that is signed for it one at most can be mined, because all have its nonce. What became of its
-intents is applied in the commit that makes it `succeeded`, `reverted` or `cancelled`. One of these that a deep
-reorganisation brings back is broadcast as it was; what it then no longer does is done again.
+One nonce of one signer. Starts as `taken`: the nonce is saved before anything is signed, and the signed bytes before anything
+is broadcast. At most one signed version can be mined, because all share the nonce. The outcome of its intents is applied in
+the commit that makes it `succeeded`, `reverted` or `cancelled`. After a deep reorganisation a final transaction is broadcast
+again unchanged; intents that it then no longer executes are executed again.
 
 ";
 
 const ORDER: &str = "
 ## Exchange order
 
-Begins as `pending`. The interface shows `pending` and `debiting` as PENDING; `debited`, `paying` and `returning` as
-PROCESSING. **409** is CONFLICT with the current status.
+Starts as `pending`. The API shows `pending` and `debiting` as PENDING; `debited`, `paying` and `returning` as PROCESSING.
+**409** is CONFLICT with the current status.
 
-- **Books.** Begin: pending wallet → unswept, posted when the debit is final (`exchange.debit`), voided where the order
-  ends without one. `settled`: exchanged → fx_position and fee_income, nostro → fx_position. `returning` → `failed`:
-  unswept → wallet (`exchange.return`).
-- **Too late.** An order that is called off while its debit is under way remembers why: a debit that happens all the
-  same goes back to the wallet.
-- **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Another order takes the rate
-  of the moment at which it is paid out, within 1 % of the quoted one.
-- **Unclear.** While nobody knows what became of a pay-out the order stays `paying`; it is asked about, never repeated
-  over another rail.
-- **Undone.** Nothing is paid out while a reorganisation has undone the debit. Where it fails when it is done again, a
-  `debited` order ends and its coins are booked back to the wallet; after that a person looks.
-- **Came back.** A pay-out that comes back after `settled` leaves the order as it is: its amount is in suspense
-  (`payout_suspense`), a person gives the coins back.
+- **Books.** Creation: pending wallet → unswept, posted when the debit is final (`exchange.debit`), voided if the order ends
+  without one. `settled`: exchanged → fx_position and fee_income, nostro → fx_position. `returning` → `failed`: unswept →
+  wallet (`exchange.return`).
+- **Late cancellation.** An order that is cancelled during its debit keeps the reason: if the debit still takes effect, its
+  amount returns to the wallet.
+- **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Other orders use the rate at the
+  time of the payout, within 1 % of the quoted one.
+- **Unresolved.** While the outcome of a payout is unknown the order stays `paying`; inquiries continue, and no other rail is
+  used.
+- **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
+  and its tokens are booked back to the wallet; in later states an alert is raised.
+- **Returned.** A payout that is returned after `settled` leaves the order unchanged: its amount is in suspense
+  (`payout_suspense`) until an operator returns the tokens.
 
 ";
 
 const SWEEP: &str = "
 ## Sweep
 
-Coins that orders were paid out for go from the tenant's controller to its treasury. Begins as `sending`, one at a time of
-a tenant's coin. *alarm* means that a person looks, **person** the same where it contradicts what is known.
+Moves the tokens of paid-out orders from the tenant's controller to its treasury. Starts as `sending`, one at a time per tenant
+and stablecoin. *alarm* means that an alert is raised, **review** the same for a contradiction.
 
-- **Books.** Begin: pending unswept → treasury (`sweep.reserve`), posted when it is final (`sweep.done`), voided where it is
-  given up (`sweep.void`).
-- **What may be swept.** unswept, less the coins of orders that are not `settled` and of those whose pay-out came back.
-- **When.** At once where there are `chain.sweep_at` of a coin, else `chain.sweep_every_s` after the first of them; an hour
-  after one that failed.
+- **Books.** Start: pending unswept → treasury (`sweep.reserve`), posted when it is final (`sweep.done`), voided if it is given
+  up (`sweep.void`).
+- **Sweepable amount.** unswept, less the tokens of orders that are not `settled` and of those whose payout was returned.
+- **Schedule.** At once from `chain.sweep_at` of a stablecoin, otherwise `chain.sweep_every_s` after the first of them; an hour
+  after a failed sweep.
 
 ";
 
 const ORDER_FAILURES: &str = "
-Why an order ends without being settled, and what its error message says:
+Reasons for ending an order without settlement, with their error messages:
 
 ";
 
@@ -107,7 +109,7 @@ fn deposit_cell(state: DepositState, trigger: Trigger) -> String {
         Step::Back => "*back*".to_owned(),
         Step::Stays => ".".to_owned(),
         Step::Refused => "-".to_owned(),
-        Step::Person => "**person**".to_owned(),
+        Step::Person => "**review**".to_owned(),
     }
 }
 
@@ -117,7 +119,7 @@ fn move_cell<S>(step: Move<S>, name: impl Fn(S) -> &'static str) -> String {
         Move::Alarming(to) => format!("{}, *alarm*", name(to)),
         Move::Stays => ".".to_owned(),
         Move::Refused => "-".to_owned(),
-        Move::Person => "**person**".to_owned(),
+        Move::Person => "**review**".to_owned(),
     }
 }
 
@@ -126,11 +128,11 @@ fn order_cell(state: ExchangeState, trigger: OrderTrigger) -> String {
         OrderStep::To(to) => to.name().to_owned(),
         OrderStep::Stays => ".".to_owned(),
         OrderStep::Conflict => "**409**".to_owned(),
-        OrderStep::Person => "**person**".to_owned(),
+        OrderStep::Person => "**review**".to_owned(),
     }
 }
 
-/// The sections in their order.
+/// Renders the sections in order.
 pub(super) fn render() -> Result<String, Error> {
     let deposit = table(
         "trigger \\ state",
@@ -182,7 +184,7 @@ pub(super) fn render() -> Result<String, Error> {
 }
 
 #[test]
-fn every_matrix_of_the_chain_is_whole() {
+fn every_chain_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();

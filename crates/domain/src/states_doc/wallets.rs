@@ -1,4 +1,4 @@
-//! The wallet service's matrices: wallet, payment request, delivery of a webhook, and what screening may say.
+//! The wallet service's matrices: wallet, payment request, webhook delivery, and screening results.
 
 use std::fmt::Error;
 
@@ -11,35 +11,35 @@ use crate::wallet::{WalletState, WalletStep, WalletTrigger};
 const WALLET: &str = "
 ## Wallet
 
-A wallet begins as ACTIVE, or as PENDING while its tenant's controller is not on the chain. **409** is CONFLICT with the
-current status. Whatever state a wallet enters, its pending orders, active requests and deposits are brought in line
-with it. Repeating an order to blacklist under the same reference number changes nothing and answers as before.
+A wallet starts as ACTIVE, or as PENDING until its tenant's controller is deployed. **409** is CONFLICT with the current
+status. On every state change its pending orders, active requests and deposits follow. Repeating a blacklist order with the
+same reference number changes nothing and returns the same answer.
 
 ";
 
 const REQUEST: &str = "
 ## Payment request
 
-Begins as ACTIVE. `.` means that nothing changes but what has been received. Money that comes too late, and the other
-coin than the one asked for, goes to a person whatever the state; money for a request that was cancelled is recorded
-and screened like any other. *Late* is decided by the time of the payment's block.
+Starts as ACTIVE. `.` means that only the received amount changes. Late payments, and payments in another stablecoin than
+requested, need review in every state; payments for a cancelled request are recorded and screened like any other. The
+timestamp of the payment's block decides whether it is late.
 
 ";
 
 const RISK: &str = "
 ## Risk
 
-Not a state machine: what screening may answer, and what follows. The first code of the second table that applies is
-the one that is told.
+Not a state machine: the results of screening and the actions that follow. The first applicable code of the second table is
+reported.
 
 ";
 
 const DELIVERY: &str = "
 ## Delivery of a webhook
 
-Begins as pending, or as disabled where there is no receiver. Of the events of one payment request, order or wallet only
-the first that is not through (delivered, dead or disabled) is tried. *again* means pending, with a job: at once when it
-is replayed, else after the delay of the schedule. `-` cannot happen: only what is pending is tried.
+Starts as pending, or as disabled if there is no endpoint. Of the events of one payment request, order or wallet only the
+first one that is neither delivered, dead nor disabled is attempted. *again* means pending with a job: at once on a replay,
+otherwise after the delay of the schedule. `-` cannot happen: only pending deliveries are attempted.
 
 ";
 
@@ -88,7 +88,7 @@ fn risk() -> Result<String, Error> {
     Ok(format!("{results}\n{codes}"))
 }
 
-/// The sections in their order.
+/// Renders the sections in order.
 pub(super) fn render() -> Result<String, Error> {
     let wallet = table(
         "trigger \\ state",
@@ -112,7 +112,7 @@ pub(super) fn render() -> Result<String, Error> {
 }
 
 #[test]
-fn every_wallet_matrix_is_whole() {
+fn every_wallet_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
         let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();

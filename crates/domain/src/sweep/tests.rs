@@ -1,4 +1,4 @@
-//! The rules of sweeps, each named by its test.
+//! Rules of sweeps, one test per rule.
 
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -45,18 +45,18 @@ impl World {
         self.books.book(&[transfer]).expect("booked");
     }
 
-    /// An order's coins are with the controller.
+    /// The controller has an order's tokens.
     fn debited(&mut self, minor: i64) {
         self.moves(AccountCode::External(COIN), AccountCode::Unswept(COIN), minor);
     }
 
-    /// It was paid out.
+    /// The order was paid out.
     fn settled(&mut self, minor: i64) {
         self.debited(minor);
         self.moves(AccountCode::Exchanged(COIN), AccountCode::FxPosition(COIN.currency()), minor);
     }
 
-    /// The pay-out of a settled one came back.
+    /// The payout of a settled order was returned.
     fn came_back(&mut self, minor: i64) {
         self.moves(AccountCode::FxPosition(COIN.currency()), AccountCode::PayoutSuspense(COIN), minor);
     }
@@ -70,7 +70,7 @@ impl World {
     }
 
     fn keep(&mut self, effects: WalletEffects) {
-        self.books.book(&effects.transfers).expect("the ledger takes it");
+        self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.jobs.extend(effects.jobs);
         self.alerts.extend(effects.alerts);
     }
@@ -99,10 +99,10 @@ impl World {
 }
 
 #[test]
-fn only_coins_of_settled_orders_are_swept() {
+fn only_tokens_of_settled_orders_are_swept() {
     let mut world = World::new();
     world.debited(70);
-    assert!(!world.begin(70), "an order under way may give them back");
+    assert!(!world.begin(70), "an open order may return them");
     world.settled(40);
     world.settled(5);
     world.came_back(5);
@@ -120,7 +120,7 @@ fn only_coins_of_settled_orders_are_swept() {
 }
 
 #[test]
-fn what_came_back_after_it_was_swept_holds_the_next_coins_back() {
+fn a_return_after_its_sweep_retains_the_next_tokens() {
     let mut world = World::new();
     world.settled(40);
     assert!(world.begin(40));
@@ -137,17 +137,17 @@ fn what_came_back_after_it_was_swept_holds_the_next_coins_back() {
 }
 
 #[test]
-fn where_the_chain_has_less_than_the_books_what_is_owed_stays() {
+fn owed_tokens_stay_if_the_chain_has_less_than_the_books() {
     let mut world = World::new();
     world.debited(70);
     world.settled(40);
-    assert!(!world.begin(70), "nothing beside what is owed");
+    assert!(!world.begin(70), "nothing beyond the owed amount");
     assert!(world.begin(95));
     assert_eq!(world.sweep.as_ref().map(|sweep| sweep.minor), Some(25));
 }
 
 #[test]
-fn what_is_given_up_stays_with_the_controller_and_is_tried_again() {
+fn a_failed_sweep_leaves_the_tokens_and_is_retried() {
     let mut world = World::new();
     world.settled(40);
     assert!(world.begin(40));
@@ -164,7 +164,7 @@ fn what_is_given_up_stays_with_the_controller_and_is_tried_again() {
 }
 
 #[test]
-fn every_state_takes_every_trigger_once() {
+fn every_state_handles_every_trigger_once() {
     for state in SweepState::ALL {
         for trigger in SweepTrigger::ALL {
             let mut world = World::new();
@@ -205,7 +205,7 @@ fn a_large_amount_does_not_wait_and_a_small_one_waits_once() {
     };
     assert_eq!(due(0, false), None);
     assert_eq!(due(999, false), Some(monday() + TERMS.every));
-    assert_eq!(due(999, true), None, "it has its time");
+    assert_eq!(due(999, true), None, "it is scheduled");
     assert_eq!(due(1_000, true), Some(monday()));
     let mut world = World::new();
     world.settled(5_000);
@@ -214,7 +214,7 @@ fn a_large_amount_does_not_wait_and_a_small_one_waits_once() {
 }
 
 #[test]
-fn lanes_and_names_are_their_own() {
+fn lanes_and_names_are_distinct() {
     let [usdc, usdt] = StableCoin::ALL.map(|coin| lane(TENANT, coin));
     assert_ne!(usdc, usdt);
     assert_ne!(usdc, lane(TenantId(Uuid::from_u128(9)), StableCoin::Usdc));
@@ -223,9 +223,9 @@ fn lanes_and_names_are_their_own() {
 }
 
 proptest! {
-    /// Whatever happens in whatever order: nothing that is owed leaves the controller by a sweep.
+    /// Under any sequence of acts: no owed token leaves the controller by a sweep.
     #[test]
-    fn a_sweep_never_takes_what_is_owed(acts in proptest::collection::vec((0_u8..5, 1_i64..1_000), 1..40)) {
+    fn a_sweep_never_moves_owed_tokens(acts in proptest::collection::vec((0_u8..5, 1_i64..1_000), 1..40)) {
         let mut world = World::new();
         let (mut settled, mut lies) = (0_i64, 0_i64);
         for (act, minor) in acts {

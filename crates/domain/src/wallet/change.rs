@@ -1,4 +1,4 @@
-//! What happens to a wallet: it is made, blocked, unblocked, blacklisted; time passes; the chain says something.
+//! Transitions of a wallet: provisioning, block, unblock, blacklisting, passing time, chain events.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -14,57 +14,57 @@ use crate::time::{Span, Timestamp};
 use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{AboutDeposit, Aggregate, NewWalletEvent, OptionalEvent, WalletEvent};
 
-/// The most hours after which a block may end by itself, and the fewest (`decisions.md`, "Bounds").
+/// Permitted hours until a block ends automatically (`decisions.md`, "Bounds").
 pub const AUTO_UNBLOCK_HOURS: std::ops::RangeInclusive<i64> = 1..=8_760;
-/// How often it is looked whether the chain has done what a wallet waits for.
+/// Interval at which a wallet checks for a pending on-chain change.
 pub const CHAIN_POLL: Span = Span::secs(2);
-/// What the bank is told of a block that an order with a later date brings with it.
+/// Details reported to the bank of a block until a future blacklist order.
 pub const ORDER_DETAILS: &str = "Blocked until a regulatory order takes effect";
 
-/// Why a wallet is not made or not changed.
+/// Reason for refusing to provision or change a wallet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WalletRefusal {
     /// The customer's level is below the tenant's minimum.
-    #[error("the customer's KYC level must be {} at least", .0.name())]
+    #[error("the customer's KYC level must be at least {}", .0.name())]
     KycRequired(KycLevel),
-    /// The customer has a wallet on this chain.
-    #[error("the customer has wallet {0}")]
+    /// The customer already has a wallet on this chain.
+    #[error("the customer already has wallet {0}")]
     Exists(WalletId),
-    /// A blacklisting waits for its day: the wallet stays blocked until then.
-    #[error("a blacklisting is ordered for {0}")]
+    /// A blacklist order takes effect on this date: the wallet stays blocked until then.
+    #[error("a blacklist order takes effect on {0}")]
     Ordered(Date),
-    /// The wallet's state does not allow it.
+    /// The wallet's state does not permit it.
     #[error("the wallet is {}", .0.name())]
     Conflict(WalletState),
-    /// The wallet is frozen: it asks for nothing.
+    /// The wallet is frozen and may not request anything.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),
 }
 
-/// What a wallet is made of.
+/// Parameters of a new wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provision {
-    /// The id that it will have.
+    /// Id of the wallet.
     pub id: WalletId,
-    /// Whose customer's.
+    /// Tenant of the customer.
     pub tenant: TenantId,
-    /// The bank's own id of the customer.
+    /// The bank's customer id.
     pub customer_id: String,
     /// E-mail address.
     pub email: String,
-    /// E.164.
+    /// Telephone number, E.164.
     pub phone: String,
-    /// The API's name of the chain.
+    /// Name of the chain in the API.
     pub blockchain: String,
-    /// What the bank says about the customer; BASIC where it says nothing.
+    /// KYC level according to the bank; BASIC by default.
     pub kyc_level: Option<KycLevel>,
     /// The tenant's controller.
     pub controller: Controller,
-    /// Whether the controller is on the chain.
+    /// Whether the controller is deployed.
     pub deployed: bool,
 }
 
-/// Makes a wallet; `existing` is what the customer has on this chain already.
+/// Provisions a wallet; `existing` is the customer's wallet on this chain, if any.
 ///
 /// # Errors
 /// [`WalletRefusal::KycRequired`], [`WalletRefusal::Exists`], in this order.
@@ -90,7 +90,7 @@ pub fn provision(
         email: asked.email,
         phone: asked.phone,
         blockchain: asked.blockchain,
-        // A wallet's vault pays nobody but the controller, which holds what is exchanged.
+        // A wallet's vault pays the controller only, which holds exchanged tokens.
         address: vault::address(&controller, &implementation, &controller, &reference),
         controller,
         implementation,
@@ -112,26 +112,26 @@ pub fn provision(
     };
     let mut effects = WalletEffects::default();
     if wallet.state == WalletState::Pending {
-        // The first wallet has the controller put on the chain: at once.
+        // The first wallet deploys the controller at once.
         effects.jobs.push((wallet.id.0, JobChange::Set(JobKind::WalletTimer, now)));
     }
     Ok((wallet, effects))
 }
 
-/// A block that is asked for.
+/// A request to block a wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOrder {
-    /// Why.
+    /// Reason code.
     pub reason: BlockReason,
-    /// Why, in words.
+    /// Explanation.
     pub details: String,
-    /// When it ends by itself.
+    /// Hours until the block ends automatically.
     pub auto_unblock_hours: Option<i64>,
-    /// Who asks.
+    /// Origin of the request.
     pub triggered_by: TriggeredBy,
 }
 
-/// An order to blacklist that is passed on.
+/// A submitted blacklist order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistOrder {
     /// `regulatory_authority`
@@ -145,7 +145,7 @@ pub struct BlacklistOrder {
 }
 
 impl Wallet {
-    /// Whether it may ask for a payment request or an exchange.
+    /// Whether it may request a payment or an exchange.
     ///
     /// # Errors
     /// [`WalletRefusal::Frozen`]
@@ -153,19 +153,19 @@ impl Wallet {
         if self.state.is_frozen() { Err(WalletRefusal::Frozen(self.state)) } else { Ok(()) }
     }
 
-    /// Something was done with it.
+    /// Records an activity.
     pub fn touch(&mut self, now: Timestamp) {
         self.last_activity_at = now;
         self.version += 1;
     }
 
-    /// The number of the event that it writes now.
+    /// Number of the event that it writes next.
     pub const fn next_event(&mut self) -> i64 {
         self.events += 1;
         self.events
     }
 
-    /// The controller is on the chain.
+    /// The controller is deployed.
     pub fn chain_ready(&mut self, now: Timestamp) -> WalletEffects {
         match self.state.on(WalletTrigger::ChainReady) {
             WalletStep::To(state) => self.enter(state, now),
@@ -173,7 +173,7 @@ impl Wallet {
         }
     }
 
-    /// Blocks it. One that is frozen already stays as it is if the risk system asks.
+    /// Blocks it. A frozen wallet stays as it is if the risk system requests the block.
     ///
     /// # Errors
     /// [`WalletRefusal::Conflict`]
@@ -181,7 +181,7 @@ impl Wallet {
         self.block_because_of(None, order, now)
     }
 
-    /// The same for what a deposit brought about: its event names the deposit.
+    /// The same, caused by a deposit that its event names.
     ///
     /// # Errors
     /// [`WalletRefusal::Conflict`]
@@ -255,7 +255,7 @@ impl Wallet {
         }
     }
 
-    /// The refusal of what a blacklisting that waits for its day forbids.
+    /// The refusal while a blacklist order awaits its effective date.
     fn ordered(&self) -> Option<WalletRefusal> {
         let order = self.blacklisting.as_ref().filter(|order| order.at.is_none())?;
         Some(WalletRefusal::Ordered(order.effective_date))
@@ -285,7 +285,8 @@ impl Wallet {
         OptionalEvent { aggregate: Aggregate::Wallet(self.id), event }
     }
 
-    /// A regulator's order. `Ok(None)`: it was carried out before, under the same reference number.
+    /// Applies a regulator's order. `Ok(None)` means that the same reference number was applied
+    /// before.
     ///
     /// # Errors
     /// [`WalletRefusal::Conflict`]
@@ -321,7 +322,7 @@ impl Wallet {
                 self.blocked(WalletState::Blocked, block, None, now)
             }
             WalletStep::To(state) => return Ok(Some(self.blacklisted(state, now))),
-            // Blocked already: the block ends no more by itself.
+            // Already blocked: the block no longer ends automatically.
             WalletStep::Stays | WalletStep::Conflict => {
                 if let Some(block) = &mut self.block {
                     block.auto_unblock_at = None;
@@ -342,7 +343,7 @@ impl Wallet {
         effects
     }
 
-    /// What the bank is told of a regulator's order: that it waits for its day, or that it took effect.
+    /// Event for a regulator's order: submitted with a future date, or in effect.
     fn ordered_event(&self) -> Option<OptionalEvent> {
         let order = self.blacklisting.as_ref()?;
         Some(self.optional(WalletEvent::WalletBlacklisted {
@@ -355,7 +356,7 @@ impl Wallet {
         }))
     }
 
-    /// Time has passed: a block ran out, or the day of an order has come.
+    /// Checks the end of a block and the effective date of an order.
     pub fn time_passed(&mut self, now: Timestamp) -> WalletEffects {
         if self.ordered_for().is_some_and(|day| now >= day) {
             if let WalletStep::To(state) = self.state.on(WalletTrigger::DayCame) {
@@ -369,7 +370,7 @@ impl Wallet {
         self.waiting(now)
     }
 
-    /// What USDC's contract says about its address.
+    /// Records whether the USDC contract has blacklisted its address.
     pub fn chain_says(&mut self, blacklisted: bool) {
         if self.chain_blacklisted != blacklisted {
             self.chain_blacklisted = blacklisted;
@@ -377,7 +378,7 @@ impl Wallet {
         }
     }
 
-    /// All that hangs on its state was brought in line with it as `seen`: done, unless the state has changed since.
+    /// Its dependents follow the state in `seen`: done, unless the state has changed since.
     pub fn followed_up(&mut self, seen: &Wallet, now: Timestamp) -> WalletEffects {
         let standing = |wallet: &Wallet| {
             (wallet.state, wallet.unblocked_at, wallet.block.clone().map(|block| block.at), wallet.ordered_for())
@@ -389,7 +390,7 @@ impl Wallet {
         self.waiting(now)
     }
 
-    /// Nothing happened, or not yet: it waits on.
+    /// Nothing has changed yet: schedules the next check.
     pub fn waiting(&self, now: Timestamp) -> WalletEffects {
         WalletEffects { jobs: vec![(self.id.0, self.next_job(now))], ..WalletEffects::default() }
     }
@@ -402,7 +403,7 @@ impl Wallet {
         self.waiting(now)
     }
 
-    /// When an order that waits for its day takes effect: its first moment, UTC.
+    /// Effective time of a pending order: the start of the day, UTC.
     pub fn ordered_for(&self) -> Option<Timestamp> {
         let order = self.blacklisting.as_ref().filter(|order| order.at.is_none())?;
         let midnight = order.effective_date.to_zoned(TimeZone::UTC).ok()?;
@@ -413,7 +414,7 @@ impl Wallet {
         self.block.as_ref().filter(|_| self.state == WalletState::Blocked)?.auto_unblock_at
     }
 
-    /// The one job that it has: the earliest of what it waits for.
+    /// Its one job: the earliest of its due checks.
     fn next_job(&self, now: Timestamp) -> JobChange {
         let at = if self.follow_up {
             Some(now)

@@ -1,5 +1,5 @@
-//! What a wallet's state asks of the chain: that the controller freezes or unfreezes its vault, and that the coins'
-//! contracts have its address on their blacklists.
+//! On-chain effects of a wallet's state: the controller freezes or unfreezes its vault, and the
+//! token contracts blacklist its address.
 
 use super::{Wallet, WalletState};
 use crate::chain::vault;
@@ -11,17 +11,17 @@ use crate::job::JobKind;
 use crate::payment::{Cx, JobChange};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
-/// The coins whose blacklists the tenant's keys can write, with their contracts.
+/// The stablecoins whose blacklists the tenant's keys can write, with their contracts.
 pub type BlacklistTokens = [(StableCoin, Address)];
 
-/// The word under which the controller records what was done about a wallet.
+/// Case reference under which the controller records actions on a wallet.
 pub fn case_of(wallet: WalletId) -> Word {
     vault::hash(&[b"corridor.case", wallet.0.as_bytes()])
 }
 
 impl Wallet {
-    /// Brings the vault's flag on the chain in line with the state, one intent at a time. `under_way` is the intent
-    /// that [`Wallet::freeze`] names. The intents that are to be kept come back, new and withdrawn.
+    /// Aligns the vault's on-chain flag with the state, one intent at a time. `under_way` is the
+    /// intent in [`Wallet::freeze`]. Returns the intents to save, new and withdrawn.
     pub fn align_freeze(&mut self, under_way: Option<Intent>, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
         let (mut intents, mut effects) = (Vec::new(), WalletEffects::default());
         let wanted = self.state.is_frozen();
@@ -52,15 +52,15 @@ impl Wallet {
         (intents, effects)
     }
 
-    /// It is BLACKLISTED now: its address is to go on the coins' blacklists. Where none of the tenant's keys may write
-    /// them, that is the issuer's to do and a person's to ask for.
+    /// The wallet became BLACKLISTED: its address goes on the tokens' blacklists. If no key of the
+    /// tenant may write them, an operator has to ask the issuer.
     pub fn blacklist_on_chain(&self, tokens: &BlacklistTokens, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state != WalletState::Blacklisted {
             return (Vec::new(), effects);
         }
         if tokens.is_empty() {
-            let what = "a blacklisted wallet: the token's issuer has to be asked to freeze its address".to_owned();
+            let what = "a wallet was blacklisted: ask the token's issuer to freeze its address".to_owned();
             effects.alerts.push(Alert { kind: AlertKind::BlacklistByIssuer, subject: self.id.0, what });
         }
         let mut intents = Vec::with_capacity(tokens.len());
@@ -74,7 +74,7 @@ impl Wallet {
     fn intent(&self, kind: IntentKind, plan: Plan, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Intent {
         let id = IntentId(cx.ids.next());
         effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
-        // A freeze stands for itself: one may follow another.
+        // A freeze is its own subject: several may follow each other.
         let subject = if kind == IntentKind::SetFrozen { id.0 } else { self.id.0 };
         Intent { wallet: Some(self.id), ..Intent::new(id, self.tenant, kind, subject, plan, cx.now) }
     }

@@ -1,11 +1,12 @@
-//! The wallet's state machine: what each trigger does in each state (`decisions.md`, "block", "unblock", "blacklist").
+//! The wallet's state machine: the effect of each trigger in each state (`decisions.md`, "block",
+//! "unblock", "blacklist").
 
 use super::WalletState;
 
-/// What can happen to a wallet.
+/// Trigger of a wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WalletTrigger {
-    /// The tenant's controller is on the chain.
+    /// The tenant's controller was deployed.
     ChainReady,
     /// The bank blocks it.
     Block,
@@ -13,20 +14,20 @@ pub enum WalletTrigger {
     RiskBlock,
     /// The bank unblocks it.
     Unblock,
-    /// The bank unblocks it while an order to blacklist it waits for its day.
+    /// The bank unblocks it while a blacklist order awaits its effective date.
     UnblockUnderOrder,
     /// `auto_unblock_hours` have passed.
     BlockRanOut,
-    /// An order to blacklist it that is in force today.
+    /// A blacklist order effective today.
     BlacklistNow,
-    /// An order to blacklist it on a later day.
+    /// A blacklist order with a future effective date.
     BlacklistLater,
-    /// The day of such an order has come.
+    /// The effective date has come.
     DayCame,
 }
 
 impl WalletTrigger {
-    /// Every trigger.
+    /// All triggers.
     pub const ALL: [WalletTrigger; 9] = [
         WalletTrigger::ChainReady,
         WalletTrigger::Block,
@@ -39,30 +40,30 @@ impl WalletTrigger {
         WalletTrigger::DayCame,
     ];
 
-    /// The words in `docs/states.md`.
+    /// Label in `docs/states.md`.
     pub const fn name(self) -> &'static str {
         match self {
-            WalletTrigger::ChainReady => "controller is on the chain",
+            WalletTrigger::ChainReady => "controller deployed",
             WalletTrigger::Block => "block",
             WalletTrigger::RiskBlock => "risk system blocks",
             WalletTrigger::Unblock => "unblock",
-            WalletTrigger::UnblockUnderOrder => "unblock, blacklist ordered for later",
-            WalletTrigger::BlockRanOut => "auto_unblock_hours passed",
+            WalletTrigger::UnblockUnderOrder => "unblock, future blacklist order pending",
+            WalletTrigger::BlockRanOut => "auto_unblock_hours elapsed",
             WalletTrigger::BlacklistNow => "blacklist, effective today or before",
             WalletTrigger::BlacklistLater => "blacklist, effective later",
-            WalletTrigger::DayCame => "effective date came",
+            WalletTrigger::DayCame => "effective date reached",
         }
     }
 }
 
-/// What a trigger does to a wallet.
+/// Effect of a trigger on a wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletStep {
-    /// It is in this state now.
+    /// Enters this state.
     To(WalletState),
-    /// Nothing: it is so already, or was overtaken.
+    /// Nothing changes: it already has this state, or the trigger is outdated.
     Stays,
-    /// Nothing, and the caller is told 409 CONFLICT.
+    /// Nothing changes, and the caller gets 409 CONFLICT.
     Conflict,
 }
 

@@ -1,4 +1,4 @@
-//! The rules of wallets, each named by its test.
+//! Rules of wallets, one test per rule.
 
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn wallet() -> Wallet {
     provision(asked(), KycLevel::Basic, None, monday()).expect("a wallet").0
 }
 
-/// A wallet in `state`, as it gets there.
+/// A wallet in `state`, with the steps that lead there.
 fn wallet_in(state: WalletState) -> Wallet {
     match state {
         Pending => {
@@ -82,9 +82,9 @@ fn due(at: Timestamp) -> JobChange {
 }
 
 #[test]
-fn provisioning_is_a_computation_and_the_address_pays_the_controller_only() {
+fn provisioning_computes_an_address_that_pays_the_controller_only() {
     let (wallet, effects) = provision(asked(), KycLevel::Basic, None, monday()).expect("a wallet");
-    assert_eq!((wallet.state, wallet.kyc_level), (Active, KycLevel::Basic), "BASIC where the bank says nothing");
+    assert_eq!((wallet.state, wallet.kyc_level), (Active, KycLevel::Basic), "BASIC by default");
     let reference = vault::reference(VaultKind::Wallet, TENANT, WALLET.0);
     let expected = vault::address(&Address([1; 20]), &Address([2; 20]), &Address([1; 20]), &reference);
     assert_eq!(wallet.address, expected);
@@ -92,7 +92,7 @@ fn provisioning_is_a_computation_and_the_address_pays_the_controller_only() {
 }
 
 #[test]
-fn a_wallet_is_pending_only_while_the_controller_is_not_on_the_chain() {
+fn a_wallet_is_pending_only_until_the_controller_is_deployed() {
     let asked = Provision { deployed: false, ..asked() };
     let (mut wallet, effects) = provision(asked, KycLevel::Basic, None, monday()).expect("a wallet");
     assert_eq!((wallet.state, job(&effects)), (Pending, due(monday())));
@@ -124,7 +124,7 @@ fn block_is_from_active_and_pending_unblock_from_blocked_blacklist_from_all_but_
 }
 
 #[test]
-fn the_risk_system_blocks_what_is_not_frozen_yet() {
+fn the_risk_system_blocks_only_unfrozen_wallets() {
     for state in WalletState::ALL {
         let mut wallet = wallet_in(state);
         let before = wallet.clone();
@@ -142,7 +142,7 @@ fn the_risk_system_blocks_what_is_not_frozen_yet() {
 }
 
 #[test]
-fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
+fn a_block_notifies_the_bank_and_ends_after_auto_unblock_hours() {
     let mut wallet = wallet();
     let effects = wallet.block(manual(Some(24)), monday()).expect("active");
     let [new] = &effects.events[..] else { panic!("{effects:?}") };
@@ -161,7 +161,7 @@ fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
             deposit: None,
         }
     );
-    assert_eq!(job(&effects), due(monday()), "what hangs on it is brought in line first");
+    assert_eq!(job(&effects), due(monday()), "its dependents follow first");
     let seen = wallet.clone();
     assert_eq!(job(&wallet.followed_up(&seen, monday())), due(end));
     assert_eq!(job(&wallet.time_passed(end - Span::millis(1))), due(end));
@@ -172,7 +172,7 @@ fn a_block_tells_the_bank_and_ends_by_itself_after_auto_unblock_hours() {
     let seen = wallet.clone();
     assert_eq!(job(&wallet.followed_up(&seen, end)), JobChange::Done);
     wallet.block(manual(None), end).expect("active again");
-    assert_eq!(wallet.events, 2, "the events of a wallet are numbered on");
+    assert_eq!(wallet.events, 2, "the numbering of events continues");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn blacklisted(effective_date: jiff::civil::Date, at: Option<Timestamp>) -> Wall
 }
 
 #[test]
-fn an_unblock_and_a_blacklisting_of_today_are_told_where_that_is_wanted() {
+fn unblock_and_blacklisting_are_reported_to_subscribers() {
     let mut wallet = wallet();
     wallet.block(manual(None), monday()).expect("active");
     let effects = wallet.unblock_because(Some("relatives".to_owned()), monday()).expect("blocked");
@@ -219,7 +219,7 @@ fn an_unblock_and_a_blacklisting_of_today_are_told_where_that_is_wanted() {
     let today = monday().date();
     let effects = wallet.blacklist(order("R-1", today), monday()).expect("allowed").expect("new");
     assert_eq!((optional(&effects), effects.events), (vec![blacklisted(today, Some(monday()))], Vec::new()));
-    assert_eq!(wallet.blacklist(order("R-1", today), monday()), Ok(None), "told once");
+    assert_eq!(wallet.blacklist(order("R-1", today), monday()), Ok(None), "reported once");
 }
 
 #[test]
@@ -227,9 +227,9 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
     let mut wallet = wallet();
     let day = date(2026, 11, 25);
     let effects = wallet.blacklist(order("R-1", day), monday()).expect("allowed").expect("new");
-    assert_eq!((wallet.state, effects.events.len()), (Blocked, 1), "blocked at once, and the bank is told");
-    assert_eq!(optional(&effects), [blacklisted(day, None)], "what blocks it is told too");
-    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Ordered(day)), "the order stands");
+    assert_eq!((wallet.state, effects.events.len()), (Blocked, 1), "blocked at once, and reported to the bank");
+    assert_eq!(optional(&effects), [blacklisted(day, None)], "the order is reported too");
+    assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Ordered(day)), "the order is pending");
     assert_eq!(wallet.blacklist(order("R-1", day), monday()), Ok(None));
     assert_eq!(wallet.blacklist(order("R-2", day), monday()), Err(WalletRefusal::Ordered(day)));
     let midnight = crate::test_values::at("2026-11-25T00:00:00Z");
@@ -244,7 +244,7 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
 }
 
 #[test]
-fn a_later_order_takes_the_end_from_a_block_that_would_have_ended_by_itself() {
+fn a_future_order_removes_the_automatic_end_of_a_block() {
     let mut wallet = wallet();
     wallet.block(manual(Some(1)), monday()).expect("active");
     let effects = wallet.blacklist(order("R-1", date(2026, 11, 25)), monday()).expect("allowed").expect("new");
@@ -252,13 +252,13 @@ fn a_later_order_takes_the_end_from_a_block_that_would_have_ended_by_itself() {
     assert_eq!(optional(&effects), [blacklisted(date(2026, 11, 25), None)]);
     wallet.time_passed(monday() + Span::hours(2));
     assert_eq!(wallet.state, Blocked);
-    // Another authority's order that is in force today does not wait for the first one's day.
+    // Another authority's order effective today does not wait for the first order's date.
     wallet.blacklist(order("R-2", monday().date()), monday()).expect("allowed");
     assert_eq!(wallet.state, Blacklisted);
 }
 
 #[test]
-fn a_frozen_wallet_asks_for_nothing() {
+fn a_frozen_wallet_cannot_request_anything() {
     for state in WalletState::ALL {
         let refused = if state.is_frozen() { Err(WalletRefusal::Frozen(state)) } else { Ok(()) };
         assert_eq!(wallet_in(state).may_ask(), refused);
@@ -266,7 +266,7 @@ fn a_frozen_wallet_asks_for_nothing() {
 }
 
 #[test]
-fn what_the_chain_says_of_the_address_is_kept_and_nothing_else_changes() {
+fn the_on_chain_blacklist_flag_is_recorded_without_other_changes() {
     let mut wallet = wallet_in(Blacklisted);
     let before = wallet.clone();
     wallet.chain_says(true);
@@ -277,7 +277,7 @@ fn what_the_chain_says_of_the_address_is_kept_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_change_during_the_follow_up_is_followed_up_again() {
+fn a_change_during_the_follow_up_causes_another() {
     let mut wallet = wallet();
     wallet.block(manual(None), monday()).expect("active");
     let seen = wallet.clone();
@@ -287,7 +287,7 @@ fn a_change_during_the_follow_up_is_followed_up_again() {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in WalletState::ALL {
         assert_eq!(WalletState::parse(state.name()), Some(state));
     }
@@ -306,7 +306,7 @@ fn names_read_back_and_nothing_else_does() {
     }
 }
 
-/// One thing that can happen, drawn at random.
+/// One random step.
 #[derive(Clone, Debug)]
 enum Step {
     Block(bool, Option<i64>),
@@ -332,10 +332,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever happens: BLACKLISTED is never left; what waits for something has a job; every arrival in BLOCKED from
-    /// a state that was not frozen is one event, and there are no others; versions have no gaps.
+    /// Under any sequence of steps: BLACKLISTED is final; a pending check has a job; each
+    /// transition to BLOCKED from an unfrozen state is exactly one event; versions have no gaps.
     #[test]
-    fn no_walk_leaves_the_rules(steps in steps()) {
+    fn the_rules_hold_on_every_walk(steps in steps()) {
         let mut wallet = wallet_in(Pending);
         let (mut now, mut job_at, mut events) = (monday(), Some(monday()), 0);
         for step in steps {
@@ -395,14 +395,14 @@ fn freeze_of(wallet: &mut Wallet, under_way: Option<Intent>) -> Vec<(bool, Inten
     let (intents, effects) = wallet.align_freeze(under_way, &mut Cx { now: monday(), ids: &mut ids });
     let sends = intents.iter().filter(|intent| intent.state == IntentState::Waiting);
     let jobs: Vec<_> = effects.jobs.iter().filter(|(_, change)| *change != JobChange::Done).collect();
-    assert_eq!(jobs.len(), sends.count(), "what waits is sent");
+    assert_eq!(jobs.len(), sends.count(), "waiting intents are sent");
     let frozen = |intent: &Intent| matches!(intent.plan, Plan::SetFrozen { frozen: true, .. });
     intents.iter().map(|intent| (frozen(intent), intent.state)).collect()
 }
 
 fn intent_of(wallet: &Wallet, frozen: bool, state: IntentState) -> Intent {
     let plan = Plan::SetFrozen { account: wallet.address, frozen, case: case_of(wallet.id) };
-    let id = wallet.freeze.expect("one is under way");
+    let id = wallet.freeze.expect("one is in progress");
     Intent { state, ..Intent::new(id, TENANT, IntentKind::SetFrozen, id.0, plan, monday()) }
 }
 
@@ -423,7 +423,7 @@ fn a_block_also_freezes_on_the_chain_and_its_end_unfreezes() {
 }
 
 #[test]
-fn a_freeze_that_is_overtaken_is_withdrawn_or_undone_and_a_failed_one_is_made_again() {
+fn an_outdated_freeze_is_withdrawn_or_undone_and_a_failed_one_is_repeated() {
     let mut wallet = wallet_in(Blocked);
     freeze_of(&mut wallet, None);
     wallet.unblock(monday()).expect("blocked");
@@ -431,7 +431,7 @@ fn a_freeze_that_is_overtaken_is_withdrawn_or_undone_and_a_failed_one_is_made_ag
     let waiting = intent_of(&wallet, true, IntentState::Waiting);
     assert_eq!(freeze_of(&mut wallet, Some(waiting)), [(true, IntentState::Cancelled)]);
     assert_eq!(wallet.freeze, None);
-    // One that a transaction has may take effect: it is undone after that.
+    // An assigned intent may take effect: it is undone afterwards.
     let assigned = intent_of(&signed, true, IntentState::Assigned);
     assert_eq!(freeze_of(&mut signed, Some(assigned)), []);
     let done = intent_of(&signed, true, IntentState::Done);
@@ -444,7 +444,7 @@ fn a_freeze_that_is_overtaken_is_withdrawn_or_undone_and_a_failed_one_is_made_ag
 }
 
 #[test]
-fn a_blacklisted_wallet_goes_on_the_blacklists_that_our_keys_can_write_else_a_person_asks_the_issuer() {
+fn a_blacklisted_wallet_is_added_to_writable_blacklists_else_an_alert_is_raised() {
     let wallet = wallet_in(Blacklisted);
     let mut ids = crate::test_values::Ids::new();
     let mut cx = Cx { now: monday(), ids: &mut ids };

@@ -1,4 +1,4 @@
-//! Commands about what we do on the chain.
+//! Commands about on-chain actions.
 
 use domain::chain::{Address, Fees, Signed, TxHash};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
@@ -13,7 +13,7 @@ use store::need::Need;
 use super::deposits::{DepositRef, need_of_asset};
 use super::exchange::OrderKey;
 
-/// What an intent is done for.
+/// What an intent is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A deposit.
@@ -22,28 +22,28 @@ pub enum Subject {
     Order(OrderKey),
     /// A sweep of a coin.
     Sweep(SweepId, StableCoin),
-    /// Whether the escrow of a request is on legal hold, said because of a deposit.
+    /// Legal hold of a request's escrow, caused by a deposit.
     Hold(PaymentRequestId, DepositId),
-    /// Something whose state does not hang on it: whoever wanted it looks for himself.
+    /// A record whose state does not depend on the intent: its owner polls for the result.
     Other,
 }
 
-/// An intent and what it is done for, as whoever asks has read it.
+/// An intent and its subject, as read by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentKey {
     /// The intent.
     pub intent: IntentId,
-    /// What it is done for.
+    /// What the intent is for.
     pub subject: Subject,
-    /// The wallet whose money it concerns.
+    /// The wallet whose funds it concerns.
     pub wallet: Option<WalletId>,
 }
 
 impl IntentKey {
-    /// The key of an intent that was read.
+    /// Returns the key of an intent.
     pub fn of(intent: &Intent) -> IntentKey {
         let subject = match (intent.kind, intent.wallet, intent.coin) {
-            // The deposit is what it was before: nothing of it hangs on this.
+            // A cancelled refund leaves the deposit unchanged.
             (IntentKind::ProposeRefund, ..) if matches!(intent.plan, Plan::CancelRefund { .. }) => Subject::Other,
             (IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund, Some(wallet), Some(coin)) => {
                 Subject::Deposit(DepositRef {
@@ -88,7 +88,7 @@ impl IntentKey {
     }
 }
 
-/// A transaction and its intents, as whoever asks has read them.
+/// A transaction and its intents, as read by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TxKey {
     /// The transaction.
@@ -98,7 +98,7 @@ pub struct TxKey {
 }
 
 impl TxKey {
-    /// The key of a transaction that was read with its intents.
+    /// Returns the key of a transaction read with its intents.
     pub fn of(tx: &ChainTx, intents: &[Intent]) -> TxKey {
         TxKey { tx: tx.id, intents: intents.iter().map(IntentKey::of).collect() }
     }
@@ -109,131 +109,134 @@ impl TxKey {
     }
 }
 
-/// What is to be done about intents and transactions.
+/// Actions on intents and transactions.
 #[derive(Clone, Debug)]
 pub enum ChainAction {
-    /// A worker has simulated intents and is about to sign one transaction for all of them.
+    /// A worker simulated intents and is about to sign one transaction for all of them.
     Take {
-        /// How.
+        /// Nonce, signer and fees of the transaction.
         taking: Box<Taking>,
         /// The intents, each with the fence under which the worker holds its job.
         intents: Vec<(IntentKey, i64)>,
     },
-    /// The chain waits for a nonce that no transaction of ours has, and ours wait after it: it is filled by one that does
-    /// nothing.
+    /// The chain expects a nonce that none of our transactions has, and ours wait after it: fill it
+    /// with a no-op transaction.
     Fill {
-        /// How; its `chain_nonce` is the nonce.
+        /// As in `Take`; its `chain_nonce` is the nonce to fill.
         taking: Box<Taking>,
     },
-    /// An intent cannot be tried now.
+    /// An intent cannot be attempted now.
     PutOff {
         /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to look again.
+        /// When to retry.
         until: Timestamp,
-        /// Why its coin moves nothing: not waited for beyond a day. `None` = it waits for something else.
+        /// Why the token is halted, which is waited for one day at most. `None` = another reason.
         halt: Option<Halt>,
     },
-    /// A simulation says that an intent fails.
+    /// A simulation reports that an intent fails.
     Fails {
         /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// Why, in the chain's words.
+        /// The chain's error message.
         why: String,
-        /// What its subject is told if it is given up.
+        /// The reason reported to its subject if it is given up.
         reason: FailureReason,
-        /// Whether trying again is of no use.
+        /// Whether a retry is useless.
         at_once: bool,
     },
-    /// What a deposit's release is to move was moved by the release of another deposit of the same escrow and amount, which
-    /// a reorganisation took away after that was signed.
+    /// The amount of a deposit's release was already moved by the release of another deposit of the
+    /// same escrow and amount, which a reorganization removed after that release was signed.
     ReleasedBefore {
-        /// The release that is still to be sent.
+        /// The release that is not yet sent.
         intent: IntentKey,
         /// The fence under which the worker holds its job.
         fence: i64,
-        /// The deposit that is in the chain no more.
+        /// The deposit that is no longer in the chain.
         lost: DepositRef,
         /// The transaction that released it.
         tx: TxHash,
     },
-    /// Somebody else has done what an intent is for.
+    /// Another party has already done what the intent is for.
     Needless {
         /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// Coins of settled orders are to go to the treasury, if there are any and that is not under way.
+    /// Sweep the coins of settled orders to the treasury, unless there are none or a sweep is under
+    /// way.
     Sweep {
-        /// The id that the sweep will have.
+        /// The id of the new sweep.
         id: SweepId,
         /// Which coin.
         coin: StableCoin,
-        /// What the controller holds of it on the chain, in minor units.
+        /// The controller's on-chain balance in minor units.
         held: i64,
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// The tenant's controller is to be put on the chain, if that is not under way.
+    /// Deploy the tenant's controller, unless that is under way.
     Deploy,
-    /// A worker has signed something for a transaction; it is not broadcast before this is committed.
+    /// A worker signed a transaction. It is not broadcast before this command commits.
     Signed {
         /// The transaction.
         tx: TxKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// What was signed.
+        /// The signed transaction.
         signed: Box<Signed>,
-        /// What it pays for gas.
+        /// Its gas fees.
         fees: Fees,
-        /// Whether it does nothing but fill the nonce.
+        /// Whether it only fills the nonce.
         cancels: bool,
     },
-    /// A transaction is not mined: is it still wanted? It is looked at again later.
+    /// A transaction is not mined: check whether it is still wanted, and retry later.
     Look {
         /// The transaction.
         tx: TxKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// Whether it waits at the highest fee: a person is called.
+        /// Whether it waits at the maximum fee, which alerts an operator.
         stuck: bool,
-        /// Whether the watcher has taken in all that the chain has: what is not in the chain now fell out of it.
+        /// Whether the watcher has ingested the whole chain: anything absent now was reorganized
+        /// away.
         abreast: bool,
     },
-    /// An attempt of a transaction is in a block.
+    /// An attempt of a transaction was mined.
     Mined {
         /// The transaction.
         tx: TxKey,
-        /// Where, and what came of it.
+        /// The block reference and the receipt's result.
         mined: Box<Mined>,
-        /// Whether the block is deep enough to count. It does only where this very block was saved before: whoever finds
-        /// a block gone asks for what is saved there, and can miss what was found meanwhile.
+        /// Whether the block is deep enough to count. True only if this very block was saved
+        /// before: a check for a vanished block reads what is saved there and could miss a
+        /// concurrent write.
         over: bool,
-        /// Why those of its intents failed that failed alone, in the controller's words.
+        /// The controller's errors for intents that failed individually.
         refusals: Vec<(IntentId, String)>,
-        /// What coins' contracts kept of releases for their issuers, in minor units.
+        /// Fees that token contracts kept from releases for their issuers, in minor units.
         fees: Vec<(IntentId, i64)>,
     },
-    /// The block that a transaction was in was reorganised away.
+    /// The block of a transaction was reorganized away.
     Lost {
         /// The transaction.
         tx: TxKey,
     },
-    /// The nonce of a transaction is used by something that is not ours.
+    /// The nonce of a transaction was used by a foreign transaction.
     Superseded {
         /// The transaction.
         tx: TxKey,
     },
-    /// A token that nobody supports was sent to a vault.
+    /// An unsupported token was sent to a vault.
     Unsupported {
-        /// Which, and where.
+        /// The token and the vault.
         asset: Box<UnsupportedAsset>,
-        /// Whether an operator is alerted: it is the first one of the tenant.
+        /// Whether to alert an operator: it is the tenant's first one.
         tell: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! Which actions are a person's deed, and so noted in the audit log.
+//! Which actions a user takes, and which are therefore recorded in the audit log.
 
 use domain::audit::Deed;
 
@@ -9,7 +9,7 @@ use super::wallets::{DeliveryAction, RequestAction, WalletAction};
 use super::{Action, PaymentAction};
 
 impl Action {
-    /// Whose deed it is; `None` = what clients order and what the program itself does.
+    /// The actor; `None` for client orders and internal actions.
     pub fn deed(&self) -> Option<&Deed> {
         match self {
             Action::TopUp { by, .. } | Action::FundController { by, .. } | Action::MakeUpFor { by, .. } => Some(by),
@@ -84,7 +84,7 @@ impl Action {
     }
 }
 
-/// Nobody acts on the chain but through what is listed above.
+/// Users act on the chain only through the actions listed above.
 const fn of_chain(_: &ChainAction) -> Option<&'static Deed> {
     None
 }

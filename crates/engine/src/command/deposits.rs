@@ -15,27 +15,27 @@ use store::need::Need;
 
 use super::Idempotency;
 
-/// A deposit as commands name it: with what is needed to find all that belongs to it.
+/// Reference to a deposit, with the keys of all related records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositRef {
     /// The deposit.
     pub id: DepositId,
-    /// The wallet that it is for.
+    /// The receiving wallet.
     pub wallet: WalletId,
-    /// The request whose escrow it came to.
+    /// The request whose escrow received it.
     pub request: Option<PaymentRequestId>,
     /// Which coin.
     pub coin: StableCoin,
-    /// The intents that it names.
+    /// Its intents.
     pub intents: Vec<IntentId>,
-    /// Dust of the same vault: what its release takes along, or may take along.
+    /// Dust in the same vault that its release includes or may include.
     pub riders: Vec<DepositId>,
-    /// How long after the expiry of a request the tenant still takes a payment for it; `None` = not at all.
+    /// How long after a request's expiry the tenant accepts payments; `None` = not at all.
     pub accept_late: Option<Span>,
 }
 
 impl DepositRef {
-    /// How to name a deposit of a tenant with this policy.
+    /// Returns the reference of a deposit under this policy.
     pub fn of(deposit: &Deposit, accept_late: Option<Span>) -> DepositRef {
         let refund = deposit.refund.as_ref();
         let intents = [deposit.release, refund.map(|it| it.propose), refund.and_then(|it| it.execute)];
@@ -52,7 +52,7 @@ impl DepositRef {
 }
 
 impl DepositRef {
-    /// How to name what a log says.
+    /// Returns the reference of the deposit that a log describes.
     pub fn found(found: &Found) -> DepositRef {
         DepositRef {
             id: Deposit::id_of(found.chain_id, found.tx, found.ordinal),
@@ -80,116 +80,117 @@ impl DepositRef {
     }
 }
 
-/// What was found in a deposit's escrow.
+/// The state of a deposit's escrow when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EscrowSeen {
-    /// The version of its request when that was found. It rises whenever something comes on hold there or off it.
+    /// The version of its request at that time. It increases with every hold placed or lifted
+    /// there.
     pub version: Option<i64>,
-    /// Whether something else there is on legal hold.
+    /// Whether another deposit in the escrow is on legal hold.
     pub others_hold: bool,
 }
 
-/// What is to be done about one deposit.
+/// Actions on one deposit.
 #[derive(Clone, Debug)]
 pub enum DepositAction {
     /// Its log is in a block.
     Found(Found),
-    /// The block that it was in was reorganised away.
+    /// Its block was reorganized away.
     Lost {
         /// The block.
         block: Place,
-        /// How high the chain is.
+        /// The chain's height.
         height: u64,
     },
-    /// It is deep enough to count.
+    /// It has enough confirmations to count.
     Counted {
-        /// How deep, its own block included.
+        /// Confirmations, its own block included.
         confirmations: u64,
-        /// Less than this is not worth a release, in minor units.
+        /// Minimum amount worth a release, in minor units.
         release_min: i64,
     },
-    /// The balance of its vault is not what the logs add up to.
+    /// The vault's balance does not match the sum of its logs.
     Disputed(String),
     /// It may have been out of the chain for too long.
     Dropped {
-        /// How high the chain is.
+        /// The chain's height.
         height: u64,
     },
-    /// A worker has screened it.
+    /// A worker screened it.
     Screened {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// What came of it.
+        /// The assessment.
         assessment: Box<Assessment>,
-        /// What came of the dust in its vault, which is named with it.
+        /// Assessments of the dust in its vault, listed in the reference.
         riders: Vec<(DepositId, Assessment)>,
-        /// Less than this is not worth a release, in minor units.
+        /// Minimum amount worth a release, in minor units.
         release_min: i64,
     },
-    /// It is on legal hold, and the chain has not been told.
+    /// It is on legal hold, and the hold is not yet on the chain.
     KeepHeld {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// Two people lift its legal hold.
+    /// Two reviewers lift its legal hold.
     LiftHold {
-        /// Since when it was in the state that was looked at; `None` = in whichever it is.
+        /// Since when it was in the state that they reviewed; `None` = any state.
         seen: Option<Timestamp>,
-        /// What else holds its escrow.
+        /// Other holds on its escrow.
         escrow: EscrowSeen,
-        /// Who, and why.
+        /// Actor, reason and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// Nothing in its escrow is on legal hold any more.
+    /// No deposit in its escrow is on legal hold any more.
     EscrowFree,
-    /// Everything else in its escrow was told that its hold is lifted.
+    /// All other deposits in its escrow were notified that its hold is lifted.
     HoldFollowed {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// Its wallet is another one than it was.
+    /// Its wallet has changed.
     WalletChanged,
-    /// A person has decided about it.
+    /// A reviewer decided on it.
     Reviewed {
-        /// Since when it was in the state that was looked at; `None` = in whichever it is.
+        /// Since when it was in the state that was reviewed; `None` = any state.
         seen: Option<Timestamp>,
-        /// What.
+        /// The decision.
         verdict: ReviewVerdict,
-        /// Who, and why.
+        /// Actor, reason and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// A person wants it given back.
+    /// An operator proposes a refund.
     ProposeRefund {
-        /// Where to.
+        /// The destination address.
         to: Address,
-        /// What screening the address found.
+        /// The screening result of the address.
         screened: Screened,
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// Another person agrees.
+    /// A second operator approves the refund.
     ApproveRefund {
-        /// The proposal that he has seen.
+        /// The proposal that they reviewed.
         seen: SeenRefund,
-        /// What screening its address found now.
+        /// The current screening result of its address.
         screened: Screened,
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// He was refused: the address is on a list by now.
+    /// The approval was refused: the address is now on a sanctions list.
     RefundListed {
-        /// What screening the address found.
+        /// The screening result of the address.
         screened: Screened,
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// The proposal is taken back.
+    /// The proposal is withdrawn.
     WithdrawRefund {
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
 }
@@ -219,7 +220,7 @@ impl DepositAction {
     }
 }
 
-/// What a token that nobody supports needs.
+/// The rows needed to record an unsupported token.
 pub(super) fn need_of_asset(asset: &UnsupportedAsset, tenant: TenantId, need: &mut Need) {
     need.wallets.insert((tenant, asset.vault.wallet));
     need.requests.extend(asset.vault.request.map(|request| (tenant, request)));

@@ -15,21 +15,22 @@ use store::need::Need;
 
 use super::Idempotency;
 
-/// An order and what belongs to it, as whoever asks has read it. If it has changed since, the command is refused.
+/// An order and its related records, as read by the caller. The command is refused if they have
+/// changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderKey {
     /// The order.
     pub order: ExchangeId,
-    /// The wallet that the coins come from.
+    /// The wallet that the coins are debited from.
     pub wallet: WalletId,
     /// Which coin.
     pub coin: StableCoin,
-    /// The intents that it names.
+    /// Its intents.
     pub intents: Vec<IntentId>,
 }
 
 impl OrderKey {
-    /// The key of an order that was read.
+    /// Returns the key of an order.
     pub fn of(order: &ExchangeOrder) -> OrderKey {
         OrderKey {
             order: order.id,
@@ -48,61 +49,63 @@ impl OrderKey {
     }
 }
 
-/// What is to be done about one order.
+/// Actions on one order.
 #[derive(Clone, Debug)]
 pub enum ExchangeAction {
-    /// Make it.
+    /// Create it.
     Create {
-        /// What it is made of.
+        /// The new order's data.
         order: Box<NewOrder>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// The user calls it off.
+    /// The user cancels it.
     Cancel {
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// The state of its wallet may be another one.
+    /// The state of its wallet may have changed.
     WalletChanged,
-    /// Its time may have run out.
+    /// It may have expired.
     TimePassed {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// A worker is about to send its pay-out over a rail, at this mid-market rate if it is not priced yet.
+    /// A worker is about to send its payout over a rail, at this mid-market rate if it has no price
+    /// yet.
     BeginPayout {
         /// The fence under which the worker holds the job.
         fence: i64,
         /// The rail.
         rail: RailId,
-        /// What of the customer is counted over it; `None` where it limits no sender.
+        /// The customer's usage that counts against the rail's limits; `None` if the rail has no
+        /// per-sender limits.
         tally: Option<Tally>,
-        /// Rupees for one coin.
+        /// Rupees per coin.
         mid: Decimal,
     },
-    /// No route now: look again at `until`. `open` counts the wait against the submit deadline.
+    /// No route now: retry at `until`. `open` counts the wait against the submit deadline.
     PutOff {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to look again.
+        /// When to retry.
         until: Timestamp,
-        /// Whether a fitting rail is within its hours.
+        /// Whether a suitable rail is within its operating hours.
         open: bool,
     },
-    /// No rail can take it.
+    /// No rail accepts it.
     NoRoute {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// A worker has sent an attempt and got this answer.
+    /// A worker sent an attempt and received this answer.
     Submitted {
         /// The attempt.
         attempt: AttemptId,
         /// The rail's answer.
         answer: Submission,
     },
-    /// A worker has asked about an attempt and got this answer.
+    /// A worker inquired about an attempt and received this answer.
     Inquired {
         /// The attempt.
         attempt: AttemptId,
@@ -111,22 +114,22 @@ pub enum ExchangeAction {
         /// The rail's answer.
         answer: InquiryAnswer,
     },
-    /// A rail reports by itself.
+    /// An unsolicited report of a rail.
     Report(RailReport),
-    /// People have found out what became of a pay-out that nobody knew about.
+    /// Reviewers established the outcome of a payout that was unknown.
     Resolve {
-        /// The attempt that they have looked at.
+        /// The unresolved attempt that they examined.
         seen: Doubt,
-        /// What became of it.
+        /// The outcome.
         status: RailStatus,
-        /// How they know.
+        /// Their evidence.
         evidence: String,
-        /// Whose finding it is.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// A person gives the coins of an order back whose pay-out came back after it was settled.
+    /// An operator recredits the coins of a settled order whose payout was returned.
     Recredit {
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
     },
 }
@@ -142,7 +145,7 @@ impl ExchangeAction {
         )
     }
 
-    /// Whether an order can be settled by it: its coins may be swept then.
+    /// Whether it can settle an order, after which its coins may be swept.
     pub(crate) const fn may_settle(&self) -> bool {
         matches!(
             self,

@@ -15,168 +15,168 @@ use store::need::{Customer, Need};
 
 use super::Idempotency;
 
-/// A wallet that is to be made.
+/// A wallet to provision.
 #[derive(Clone, Debug)]
 pub struct NewWallet {
-    /// What it is made of.
+    /// Its data.
     pub provision: Provision,
-    /// The least level that a customer must have.
+    /// The minimum KYC level of its customer.
     pub minimum_kyc: KycLevel,
-    /// For a repeated request.
+    /// Set for a request with an `Idempotency-Key`.
     pub idempotency: Option<Idempotency>,
 }
 
-/// What is to be done about one wallet.
+/// Actions on one wallet.
 #[derive(Clone, Debug)]
 pub enum WalletAction {
     /// Block it.
     Block {
-        /// Why and for how long.
+        /// Reason and duration.
         order: BlockOrder,
-        /// Who asks for it.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
     /// Unblock it.
     Unblock {
-        /// The block that was looked at, by its beginning; `None` = whichever there is.
+        /// The start of the block that was reviewed; `None` = any block.
         seen: Option<Timestamp>,
         /// `unblock_reason`
         reason: Option<String>,
-        /// Who asks for it.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
     /// A regulator's order.
     Blacklist {
         /// The order.
         order: BlacklistOrder,
-        /// The coins whose blacklists our keys can write.
+        /// The tokens whose blacklists our keys can write.
         tokens: Vec<(StableCoin, Address)>,
-        /// Who passes it on.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// What USDC's contract says about its address.
+    /// The USDC contract's blacklist state of its address.
     ChainSays {
-        /// Whether it is on the blacklist.
+        /// Whether the address is blacklisted.
         blacklisted: bool,
     },
-    /// A worker has brought what hangs on it in line with its state; time may have passed.
+    /// A worker synchronized its dependents with its state; time may have passed.
     Follow(Box<Followed>),
-    /// A payment request for it.
+    /// Create a payment request for it.
     Request {
         /// The request.
         new: Box<NewRequest>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
 }
 
-/// What a worker has done for a wallet.
+/// The result of a worker's pass over a wallet.
 #[derive(Clone, Debug)]
 pub struct Followed {
     /// The fence under which the worker holds the job.
     pub fence: i64,
-    /// The wallet as the worker saw it.
+    /// The wallet as read by the worker.
     pub seen: Wallet,
-    /// Whether all that hangs on it was brought in line with it.
+    /// Whether all its dependents are synchronized.
     pub in_line: bool,
-    /// Whether its controller is on the chain.
+    /// Whether its controller is deployed.
     pub chain_ready: bool,
-    /// The coins whose blacklists our keys can write.
+    /// The tokens whose blacklists our keys can write.
     pub tokens: Vec<(StableCoin, Address)>,
 }
 
-/// What is to be done about one payment request.
+/// Actions on one payment request.
 #[derive(Clone, Debug)]
 pub enum RequestAction {
-    /// It is called off.
+    /// Cancel it.
     Cancel {
-        /// Whose deed it is; `None` = the bank's own system's, which is no person's.
+        /// Actor and context for the audit log; `None` = the bank's own system rather than a user.
         by: Option<Box<Deed>>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// Its wallet is another one than it was.
+    /// Its wallet has changed.
     WalletChanged(WalletId),
-    /// Its time may have run out.
+    /// It may have expired.
     Expire {
         /// The fence under which the worker holds the job.
         fence: i64,
         /// The wallet that it is for.
         wallet: WalletId,
     },
-    /// A sender has said who they are.
+    /// A sender submitted their details.
     Sender {
-        /// The id that the submission will have.
+        /// The id of the new submission.
         id: SenderInfoId,
         /// The request's wallet.
         wallet: WalletId,
-        /// What was said.
+        /// The submitted details.
         details: Box<SenderDetails>,
     },
-    /// A sender has said where money of his is to be sent back to.
+    /// A sender entered a refund address.
     RefundTo(Box<RefundAnswer>),
 }
 
-/// Where a sender wants his money back.
+/// The refund address of a sender.
 #[derive(Clone, Debug)]
 pub struct RefundAnswer {
-    /// The id that the answer will have.
+    /// The id of the new answer.
     pub id: RefundToId,
-    /// The submission on whose page it was given.
+    /// The submission on whose page it was entered.
     pub sender: SenderInfoId,
-    /// Where to.
+    /// The address.
     pub to: Address,
-    /// What screening the address found.
+    /// The screening result of the address.
     pub screened: Screened,
-    /// The deposits about which he was asked: one of them still has to ask.
+    /// The deposits that the sender was asked about; at least one must still need an answer.
     pub deposits: Vec<DepositId>,
-    /// Whose deed it is.
+    /// Actor and context for the audit log.
     pub by: Deed,
 }
 
-/// What is to be done about one delivery.
+/// Actions on one delivery.
 #[derive(Clone, Debug)]
 pub enum DeliveryAction {
-    /// It was tried.
+    /// A delivery attempt was made.
     Tried {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// What the receiver said.
+        /// The endpoint's answer.
         answer: Box<DeliveryAnswer>,
     },
-    /// There is no receiver.
+    /// No endpoint is configured.
     NoReceiver {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// Somebody wants it delivered, again or after all.
+    /// A user requests a delivery or redelivery.
     Replay {
-        /// Who.
+        /// Actor and context for the audit log.
         by: Box<Deed>,
-        /// For a repeated request.
+        /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
 }
 
-/// A delivery as commands name it: with what is needed to find all that belongs to it.
+/// Reference to a delivery, with the keys of all related records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryRef {
     /// The event.
     pub event: EventId,
-    /// What the event belongs to.
+    /// The aggregate of the event.
     pub aggregate: Aggregate,
-    /// Its number there.
+    /// Its sequence number within the aggregate.
     pub version: i64,
 }
 
 impl DeliveryRef {
-    /// How to name a delivery.
+    /// Returns the reference of a delivery.
     pub const fn of(delivery: &Delivery) -> DeliveryRef {
         DeliveryRef { event: delivery.event, aggregate: delivery.aggregate, version: delivery.version }
     }
@@ -240,7 +240,7 @@ impl DeliveryAction {
     pub(super) fn need(&self, tenant: TenantId, delivery: DeliveryRef, need: &mut Need) {
         need.deliveries.insert((tenant, delivery.event));
         need.streams.insert((tenant, delivery.aggregate.id()));
-        // The next of its aggregate gets its job when this one is through.
+        // The aggregate's next delivery gets its job once this one is complete.
         need.jobs.insert((tenant, delivery.aggregate.event_id(tenant, delivery.version + 1).0));
         if let DeliveryAction::Replay { idempotency, .. } = self {
             add(need, tenant, idempotency.as_ref());

@@ -1,8 +1,9 @@
-//! Carrying out what two people have agreed on, by the same commands as everything else.
+//! Executes approved proposals with the same commands as everything else.
 //!
-//! The decision is saved first. What then keeps it from being carried out right now (the database, a port) leaves it
-//! approved, and it is tried again; a definite no ends it. To try again is harmless: each command names what the two have
-//! looked at and is refused for anything else, and what is done already stands in the audit log under the proposal's id.
+//! The decision is saved first. A transient failure (database, port) leaves the proposal approved,
+//! to be retried; a definite refusal ends it. A retry is harmless: each command names the state
+//! that was reviewed and is refused for any other, and completed work is already in the audit log
+//! under the proposal's id.
 
 use std::sync::Arc;
 
@@ -21,16 +22,16 @@ use crate::payments::{Caller, IdempotencyKey};
 use crate::wallets::ReviewAsked;
 use crate::{payments, wallets};
 
-/// Scope of the keys under which commands of approvals are remembered.
+/// Idempotency scope of commands that execute approvals.
 const SCOPE: &str = "console approval";
-/// Approvals that are read at a time to be tried again.
+/// Approvals read per retry pass.
 const AGAIN_ROWS: usize = 100;
-/// What was approved so long ago and is not done is tried again: whoever has just approved it is at it.
+/// Age of an approval before it is retried; a younger one is still being executed by its approver.
 const AGAIN_AFTER: Span = Span::mins(1);
 
 impl Denied {
-    /// Whether the same may be possible in a moment: something does not answer, or somebody else was faster and what is
-    /// there now has to be looked at again.
+    /// Whether a retry may succeed: a dependency does not answer, or a concurrent change has to be
+    /// read first.
     pub const fn is_passing(&self) -> bool {
         match self {
             Denied::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict(_)),
@@ -51,10 +52,10 @@ impl Denied {
 }
 
 impl Console {
-    /// Carries an approved proposal out, and notes what came of it.
+    /// Executes an approved proposal and records the result.
     ///
     /// # Errors
-    /// Whatever may pass: the proposal stays approved, to be tried again.
+    /// Any transient failure: the proposal stays approved, to be retried.
     pub async fn carry_out(&self, approval: &Approval) -> Result<(), Denied> {
         if approval.state != ApprovalState::Approved {
             return Ok(());
@@ -65,28 +66,28 @@ impl Console {
             Err(denied) if denied.is_passing() => return Err(denied),
             Err(denied) => store.finish_approval(approval, false, &denied.to_string(), by).await?,
         };
-        tracing::info!(approval = %approval.id, kind = approval.deed.kind(), first, "approval carried out");
+        tracing::info!(approval = %approval.id, kind = approval.deed.kind(), first, "approval executed");
         Ok(())
     }
 
-    /// Has an approved proposal tried again now, once whoever approved it cannot be at it any more.
+    /// Retries an approved proposal now, once its approver's own execution must have ended.
     ///
     /// # Errors
-    /// [`Denied::Refused`]: it is too early. As [`Console::carry_out`].
+    /// [`Denied::Refused`] if it is too early; otherwise as [`Console::carry_out`].
     pub async fn carry_out_again(&self, approval: &Approval) -> Result<(), Denied> {
         if self.is_left(approval) {
             return self.carry_out(approval).await;
         }
-        Err(Denied::Refused("it is being carried out: please try again in a minute".to_owned()))
+        Err(Denied::Refused("this approval is being executed: try again in a minute".to_owned()))
     }
 
-    /// Whether it was approved long enough ago to be tried again.
+    /// Whether it was approved long enough ago to be retried.
     pub fn is_left(&self, approval: &Approval) -> bool {
         let late = self.now() - AGAIN_AFTER;
         approval.state == ApprovalState::Approved && approval.decided.as_ref().is_some_and(|(_, at)| *at <= late)
     }
 
-    /// Tries again what was approved and could not be carried out; how many are left.
+    /// Retries approved proposals that are not executed; returns how many remain.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -96,7 +97,7 @@ impl Console {
             let page = self.payments.store().approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS).await?;
             for approval in &page {
                 if let Err(denied) = self.carry_out(approval).await {
-                    tracing::warn!(approval = %approval.id, %denied, "an approval cannot be carried out yet");
+                    tracing::warn!(approval = %approval.id, %denied, "approval execution failed, will retry");
                     left += 1;
                 }
             }
@@ -108,22 +109,23 @@ impl Console {
         }
     }
 
-    /// Does it, unless it is done: by another node, or by one that did not live to say so.
+    /// Executes it unless it is done already: by another node, or by one that crashed before
+    /// recording it.
     async fn act_once(&self, approval: &Approval) -> Result<(), Denied> {
         if self.is_done(approval).await? {
             return Ok(());
         }
         match self.act(approval).await {
-            // Somebody who was faster changes what is there, so that it is refused here.
+            // A concurrent execution changes the state, so that this one is refused.
             Err(denied) if !denied.is_passing() && self.is_done(approval).await? => Ok(()),
             acted => acted,
         }
     }
 
-    /// Whether the audit log tells that it was done.
+    /// Whether the audit log records it as done.
     async fn is_done(&self, approval: &Approval) -> Result<bool, Denied> {
         let store = self.payments.store();
-        // What the log's entries about such a deed name.
+        // The subject that the log's entries about this action carry.
         let subject = match (&approval.deed, approval.tenant) {
             (Deed::SetUserAccess { user, .. }, _) => store.user(*user).await?.ok_or(Denied::NotFound)?.user.login,
             (
@@ -144,14 +146,14 @@ impl Console {
             (Deed::AcceptCoinCode { coin, at_block }, None) => {
                 let states = store.token_states().await?;
                 let seen = states.iter().find(|state| state.coin == *coin && state.at_block == *at_block);
-                let seen = seen.ok_or_else(|| moved("something has happened to the coin since"))?;
+                let seen = seen.ok_or_else(|| moved("the token's state has changed since"))?;
                 if !seen.code_changed {
                     return Ok(());
                 }
                 Ok(store.accept_token_code(seen, by).await?)
             }
             (Deed::SetUserAccess { user, roles, scope }, None) => {
-                // Read once: what is compared is the version that is changed.
+                // Read once: the version compared is the version changed.
                 let found = store.user(*user).await?.ok_or(Denied::NotFound)?;
                 let words = (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
                 if !is_as_seen(approval, access_changes(&found, roles, *scope, words))? {
@@ -176,7 +178,7 @@ impl Console {
                 let seen = Some(*blocked_at);
                 self.wallets.unblock_as_seen(&caller, *wallet, seen, reason.clone(), by, once).await?;
             }
-            // A regulator's order is passed on whatever has become of the wallet.
+            // A regulator's order is passed on whatever the wallet's state is.
             Deed::BlacklistWallet { wallet, order } => {
                 self.wallets.blacklist(&caller, *wallet, order.clone(), by, once).await?;
             }
@@ -228,8 +230,8 @@ impl Console {
     }
 }
 
-/// Whether a setting is to be changed: `false` where it is so already. What was approved is the change from what the two
-/// have seen, not from something else.
+/// Whether a setting still has to be changed; `false` if it already has the value. The approval
+/// covers the change from the state that was reviewed, not from another one.
 fn is_as_seen(approval: &Approval, changes: Result<Vec<Change>, Denied>) -> Result<bool, Denied> {
     match changes {
         Err(Denied::NoChange) => Ok(false),
@@ -238,7 +240,7 @@ fn is_as_seen(approval: &Approval, changes: Result<Vec<Change>, Denied>) -> Resu
     }
 }
 
-/// Who does what was approved, for the audit log: who approved it, together with who proposed it.
+/// The actor for the audit log: the approver together with the proposer.
 pub fn deed_of(approval: &Approval) -> audit::Deed {
     let deed = audit::Deed::new(Via::Console, checker(approval)).together_with(&approval.maker.login);
     deed.because(&approval.why).of_request(approval.request_id())
@@ -248,12 +250,12 @@ fn checker(approval: &Approval) -> &str {
     approval.decided.as_ref().map_or("", |(person, _)| person.login.as_str())
 }
 
-/// The two people, as a decision keeps them.
+/// The logins of both users, as a decision stores them.
 fn names(approval: &Approval) -> String {
     format!("{}, {}", approval.maker.login, checker(approval))
 }
 
-/// What they know it from, with their names.
+/// Their evidence, with both names.
 fn evidence(approval: &Approval) -> String {
     format!("{} (found by {}, checked by {})", approval.why, approval.maker.login, checker(approval))
 }
@@ -262,7 +264,7 @@ fn moved(why: &str) -> Denied {
     Denied::Refused(why.to_owned())
 }
 
-/// A command of an approval is done once, however often it is tried.
+/// A command of an approval takes effect once, however often it is retried.
 fn once(approval: &Approval) -> Idempotency {
     let key = IdempotencyKey { scope: SCOPE.to_owned(), key: approval.id.to_string() };
     Idempotency { key, body_hash: [0; 32] }

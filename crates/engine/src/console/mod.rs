@@ -1,7 +1,7 @@
-//! What the operator console needs beside the services: people, their sessions, and what takes two of them.
+//! Services of the operator console: users, their sessions, and actions that need two users.
 //!
-//! A proposal is decided in the database, once, by somebody else than who made it; what it says is then carried out by
-//! the same commands as everything else.
+//! A proposal is decided in the database, once, by a user other than its maker; it is then executed
+//! with the same commands as everything else.
 
 mod carry_out;
 mod propose;
@@ -22,57 +22,57 @@ pub use store::{
 use crate::payments::{self, Payments, StoreError};
 use crate::wallets::{self, Wallets};
 
-/// Why nothing was proposed, decided or done.
+/// Why a proposal, decision or action was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// There is no such proposal, or nothing of what it is about.
-    #[error("there is no such thing")]
+    /// The proposal or its subject does not exist.
+    #[error("not found")]
     NotFound,
-    /// The same is proposed already, and nobody has decided yet.
-    #[error("the same is proposed already")]
+    /// An identical proposal is waiting for a decision.
+    #[error("an identical proposal is already waiting")]
     Proposed,
-    /// Somebody has decided, or its time is up.
-    #[error("somebody has decided already, or its time is up")]
+    /// The proposal was decided or has expired.
+    #[error("this proposal was already decided or has expired")]
     Decided,
-    /// Nobody approves what he has proposed himself.
-    #[error("somebody else has to decide")]
+    /// Users cannot approve their own proposals.
+    #[error("another user has to decide")]
     SamePerson,
-    /// None of the person's roles allows it.
+    /// None of the user's roles allows it.
     #[error("none of your roles allows it")]
     NotAllowed,
     /// It changes nothing.
     #[error("this changes nothing")]
     NoChange,
-    /// The rules speak against it.
+    /// A business rule refuses it.
     #[error("{0}")]
     Refused(String),
-    /// The payment service says no.
+    /// Refused by the payment service.
     #[error(transparent)]
     Payments(#[from] payments::Denied),
-    /// The wallet service says no.
+    /// Refused by the wallet service.
     #[error(transparent)]
     Wallets(#[from] wallets::Denied),
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// What somebody proposes.
+/// A proposed action.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// Whose affairs it is about; `None` = the whole installation.
+    /// The tenant it concerns; `None` = the whole installation.
     pub tenant: Option<TenantId>,
-    /// What is to be done.
+    /// The proposed action.
     pub deed: Deed,
-    /// Who proposes it.
+    /// The user who proposes it.
     pub maker: User,
-    /// Why.
+    /// The stated reason.
     pub why: String,
-    /// The maker's deed, for the audit log.
+    /// The maker's audit context.
     pub by: audit::Deed,
 }
 
-/// Proposals and what becomes of them. Cheap to clone.
+/// Proposals and their decisions. Cheap to clone.
 #[derive(Clone)]
 pub struct Console {
     payments: Payments,
@@ -80,12 +80,12 @@ pub struct Console {
 }
 
 impl Console {
-    /// The desk over the services.
+    /// Creates the console over the services.
     pub const fn new(payments: Payments, wallets: Wallets) -> Console {
         Console { payments, wallets }
     }
 
-    /// One proposal, whosever it is about: whether somebody may see it is the caller's to judge.
+    /// Returns one proposal of any tenant: the caller checks whether the user may see it.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -93,8 +93,8 @@ impl Console {
         Ok(self.payments.store().approval(id).await?)
     }
 
-    /// The proposals in a scope that wait or are being carried out, the oldest first; or the newest of all, the newest
-    /// first.
+    /// Proposals in a scope: those waiting or being executed, oldest first; or the latest of all,
+    /// newest first.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -102,7 +102,7 @@ impl Console {
         Ok(self.payments.store().approvals(scope, open, limit).await?)
     }
 
-    /// The proposals about one thing that wait.
+    /// Waiting proposals about one subject.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -112,7 +112,7 @@ impl Console {
         Ok(found.into_iter().filter(|approval| approval.is_open(now)).collect())
     }
 
-    /// The business clock's time, which proposals live by.
+    /// The business clock's time, which governs when proposals expire.
     pub fn now(&self) -> Timestamp {
         self.payments.world().clock.now()
     }

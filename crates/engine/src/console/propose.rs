@@ -1,4 +1,4 @@
-//! Proposals: what they would change, and who decides about them.
+//! Proposals: what they would change, and who decides on them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use store::{NewApproval, StoreError, StoredUser, Tenant};
 
 use super::{Console, Denied, Proposal};
 
-/// What people can say became of a payment, and the word for it.
+/// Outcomes of a payment that reviewers can record, with their labels.
 pub const PAYMENT_ENDS: [(RailStatus, &str); 5] = [
     (RailStatus::Accepted, "processing"),
     (RailStatus::Settled, "succeeded"),
@@ -29,7 +29,7 @@ pub const PAYMENT_ENDS: [(RailStatus, &str); 5] = [
     (RailStatus::Returned, "reversed"),
 ];
 
-/// What people can say became of an order's pay-out, and the word for it.
+/// Outcomes of an order's payout that reviewers can record, with their labels.
 pub const ORDER_ENDS: [(RailStatus, &str); 4] = [
     (RailStatus::Accepted, "processing"),
     (RailStatus::Settled, "settled"),
@@ -37,13 +37,13 @@ pub const ORDER_ENDS: [(RailStatus, &str); 4] = [
     (RailStatus::Returned, "returned"),
 ];
 
-/// A pay-out is resolved by people only where the rail's own window for an answer is over.
-pub const EARLY: &str = "the rail may still tell what became of the pay-out";
+/// Reviewers resolve a payout only after the rail's own response window is over.
+pub const EARLY: &str = "the rail may still report the payout's outcome";
 
-/// The word for an end, where people can say it.
+/// Returns the label of an outcome that reviewers can record.
 fn word(ends: &[(RailStatus, &'static str)], became: &RailStatus) -> Result<&'static str, Denied> {
     let known = ends.iter().find(|(status, _)| status == became);
-    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("nobody can say that this became of it".to_owned()))
+    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("this outcome cannot be recorded manually".to_owned()))
 }
 
 fn change(what: &str, before: impl ToString, after: impl ToString) -> Change {
@@ -54,9 +54,9 @@ fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Res
     if wanted.contains(&state) { Ok(()) } else { Err(Denied::Refused(format!("it is {name} now"))) }
 }
 
-/// What is proposed is about what its maker has looked at.
+/// A proposal applies to the state that its maker reviewed.
 fn must_be_as_seen(is: bool) -> Result<(), Denied> {
-    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was looked at".to_owned())) }
+    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was reviewed".to_owned())) }
 }
 
 /// What a finding changes about a payment.
@@ -82,16 +82,17 @@ fn payment_changes(payment: &Payment, doubt: Doubt, became: &Finding) -> Result<
     Ok(changes)
 }
 
-/// A person as decisions name him.
+/// The user as a decision stores them.
 pub(super) fn person(user: &User) -> Person {
     Person { id: user.id, login: user.login.clone() }
 }
 
 impl Console {
-    /// Keeps a proposal for somebody else to decide about.
+    /// Stores a proposal for another user to decide on.
     ///
     /// # Errors
-    /// It is about nothing that is there, changes nothing, cannot be done now, or waits already.
+    /// The subject does not exist, nothing changes, the action is not possible now, or it is
+    /// proposed already.
     pub async fn propose(&self, proposal: Proposal) -> Result<ApprovalId, Denied> {
         let Proposal { tenant, deed, maker, why, by } = proposal;
         let changes = self.changes(tenant, &deed).await?;
@@ -110,7 +111,7 @@ impl Console {
         }
     }
 
-    /// What a deed would change now.
+    /// What an action would change now.
     ///
     /// # Errors
     /// As [`Console::propose`].
@@ -230,10 +231,10 @@ impl Console {
         self.payments.store().tenant(id).await?.ok_or(Denied::NotFound)
     }
 
-    /// A scope for people.
+    /// The display name of a scope.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]: there is no such tenant.
+    /// [`Denied::NotFound`] if the tenant does not exist.
     pub async fn scope_words(&self, scope: Scope) -> Result<String, Denied> {
         match scope {
             Scope::All => Ok("every tenant".to_owned()),
@@ -241,12 +242,13 @@ impl Console {
         }
     }
 
-    /// Says yes or no to a proposal, once, and carries it out where it is yes. `by` is the checker's deed; its reason is
-    /// the note to the decision.
+    /// Approves or rejects a proposal, once, and executes it if approved. `by` is the checker's
+    /// audit context; its reason is the note to the decision.
     ///
     /// # Errors
-    /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], [`Denied::Refused`]: its maker may sign in no
-    /// more. Where it is approved but cannot be carried out right now it stays approved and is tried again.
+    /// [`Denied::SamePerson`], [`Denied::NotAllowed`], [`Denied::Decided`], or [`Denied::Refused`]
+    /// if its maker can no longer sign in. A proposal that is approved but cannot be executed now
+    /// stays approved and is retried.
     pub async fn decide(
         &self,
         id: ApprovalId,
@@ -265,7 +267,7 @@ impl Console {
         }
         let maker = store.user(approval.maker.id).await?;
         if approve && maker.is_none_or(|maker| maker.disabled_at.is_some()) {
-            return Err(Denied::Refused("whoever proposed it may not sign in any more".to_owned()));
+            return Err(Denied::Refused("the user who proposed it can no longer sign in".to_owned()));
         }
         let by = by.together_with(&approval.maker.login);
         let note = by.why.clone();
@@ -276,18 +278,20 @@ impl Console {
         let decided = store.approval(id).await?.ok_or(Denied::NotFound)?;
         if approve {
             match self.carry_out(&decided).await {
-                // It is approved whatever keeps it from being carried out right now, and is tried again.
-                Err(denied) if denied.is_passing() => tracing::warn!(approval = %id, %denied, "not carried out yet"),
+                // The approval is stored; execution is retried.
+                Err(denied) if denied.is_passing() => {
+                    tracing::warn!(approval = %id, %denied, "approval execution failed, will retry")
+                }
                 done => done?,
             }
         }
         store.approval(id).await?.ok_or(Denied::NotFound)
     }
 
-    /// Takes one's own proposal back.
+    /// Withdraws a user's own proposal.
     ///
     /// # Errors
-    /// [`Denied::Decided`]: it does not wait any more, or is somebody else's.
+    /// [`Denied::Decided`] if it is no longer waiting or belongs to another user.
     pub async fn withdraw(&self, id: ApprovalId, maker: &User, by: audit::Deed) -> Result<(), Denied> {
         let store = self.payments.store();
         let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;
@@ -298,17 +302,18 @@ impl Console {
     }
 }
 
-/// Whose affairs a proposal is about.
+/// The scope of a proposal.
 pub fn scope_of(approval: &Approval) -> Scope {
     approval.tenant.map_or(Scope::All, Scope::Tenant)
 }
 
-/// Roles for people.
+/// The display names of roles.
 fn role_words(roles: &[Role]) -> String {
     roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// What of somebody's access a proposal changes; `words` are the scopes for people, as it is and as it will be.
+/// What a proposal changes about a user's access; `words` are the display names of the old and new
+/// scope.
 pub(super) fn access_changes(
     found: &StoredUser,
     roles: &[Role],
@@ -324,14 +329,15 @@ pub(super) fn access_changes(
         change("roles", role_words(&before), role_words(roles)),
         change("scope", words.0, words.1),
     ];
-    // Whose account it is that comes in by this decides what one agrees to. Not whom it is bound to: that may happen meanwhile.
+    // The identity provider's account is part of what is approved. The binding is not: it may
+    // change before the decision.
     if let Some(provider) = &found.provider {
         changes.push(change("signs in at the identity provider as", &provider.name, &provider.name));
     }
     Ok(changes)
 }
 
-/// What of a receiver's address a proposal changes.
+/// What a proposal changes about an endpoint's URL.
 pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, Denied> {
     if before == url {
         return Err(Denied::NoChange);
@@ -343,13 +349,13 @@ pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, De
     Ok(vec![change("url", &seen, &wanted)])
 }
 
-/// What switching payment events changes.
+/// What a switch of payment events changes.
 pub(super) fn payment_webhook_changes(before: bool, on: bool) -> Result<Vec<Change>, Denied> {
     let word = |on: bool| if on { "on" } else { "off" };
     if before == on { Err(Denied::NoChange) } else { Ok(vec![change("payment events", word(before), word(on))]) }
 }
 
-/// What of a tenant's prices a proposal changes.
+/// What a proposal changes about a tenant's prices.
 pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Change>, Denied> {
     let (old, bps) = (pricing_of(tenant), |bps: u32| format!("{bps} bps"));
     let mut changes = Vec::new();
@@ -375,7 +381,8 @@ pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Chan
     if changes.is_empty() { Err(Denied::NoChange) } else { Ok(changes) }
 }
 
-/// What of a tenant's policy a proposal changes; its number is part of that, so that it holds for no other policy.
+/// What a proposal changes about a tenant's policy. The policy's version is included, so that the
+/// approval holds for no other one.
 pub(super) fn policy_changes(tenant: &Tenant, values: &BTreeMap<Field, String>) -> Result<Vec<Change>, Denied> {
     let policy = &tenant.policy;
     let wanted = fields::with(policy, values).map_err(|fault| Denied::Refused(fault.to_string()))?;
@@ -388,7 +395,7 @@ pub(super) fn policy_changes(tenant: &Tenant, values: &BTreeMap<Field, String>) 
     Ok(std::iter::once(number).chain(changes).collect())
 }
 
-/// What a tenant pays and earns now.
+/// The tenant's current prices.
 pub fn pricing_of(tenant: &Tenant) -> Pricing {
     let policy = &tenant.policy;
     Pricing {

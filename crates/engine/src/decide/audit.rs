@@ -1,5 +1,5 @@
-//! Notes a person's deed in the tenant's audit log, in the commit of the deed itself: what it was done to, how that was
-//! and how it is.
+//! Records a user's action in the tenant's audit log, in the commit of the action itself: its
+//! subject, before and after.
 
 use domain::audit::{Facts, Note};
 use domain::coin_amount;
@@ -14,10 +14,10 @@ use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::{DeliveryAction, DeliveryRef, RequestAction, WalletAction};
 use crate::command::{Action, Command, PaymentAction};
 
-/// What is to be noted, with the thing as it was before.
+/// The entry to record, with the subject's state before the action.
 pub(super) struct Noting(Note);
 
-/// The note of a person's deed, begun before it is decided; `None` = it is nobody's.
+/// Begins the entry of a user's action before it is decided; `None` if no user acts.
 pub(super) fn begin(ws: &WorkingSet, command: &Command) -> Option<Noting> {
     command.action.deed()?;
     let note = note(command)?;
@@ -25,7 +25,7 @@ pub(super) fn begin(ws: &WorkingSet, command: &Command) -> Option<Noting> {
 }
 
 impl Noting {
-    /// Adds the entry, now that it is done.
+    /// Adds the entry after the action.
     pub(super) fn end(self, ws: &mut WorkingSet, command: &Command) {
         let Some(deed) = command.action.deed() else { return };
         let after = added(facts(ws, command), &command.action);
@@ -33,7 +33,7 @@ impl Noting {
     }
 }
 
-/// What is done, and to what.
+/// The action and its subject.
 fn note(command: &Command) -> Option<Note> {
     Some(match &command.action {
         Action::TopUp { .. } => Note::new("prefund.top_up", "tenant", command.tenant),
@@ -84,7 +84,7 @@ fn note(command: &Command) -> Option<Note> {
     })
 }
 
-/// The thing as the command at hand sees it.
+/// The subject as the current command sees it.
 fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     let tenant = command.tenant;
     match &command.action {
@@ -112,7 +112,7 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     }
 }
 
-/// What the deed itself says, beside how the thing is after it.
+/// Details of the action itself, in addition to the state after it.
 fn added(facts: Facts, action: &Action) -> Facts {
     match action {
         Action::TopUp { minor, .. } | Action::FundController { minor, .. } => {
@@ -140,7 +140,7 @@ fn added(facts: Facts, action: &Action) -> Facts {
     }
 }
 
-/// What screening an address found, and by which lists.
+/// The screening result of an address, with the lists used.
 fn screened(facts: Facts, found: &Screened) -> Facts {
     facts.text("screening", found.verdict().name()).text("list_version", &found.list_version)
 }

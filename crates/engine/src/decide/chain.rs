@@ -1,5 +1,6 @@
-//! Commands about what we do on the chain: intents get a place in a transaction, transactions are signed, mined, lost
-//! and over, and what became of each intent is applied to what it was done for, in the same commit.
+//! Commands about on-chain actions: intents are assigned to a transaction, transactions are signed,
+//! mined, lost and finalized, and each intent's result is applied to its subject in the same
+//! commit.
 
 use domain::chain::TxHash;
 use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState};
@@ -18,7 +19,7 @@ use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
 
-/// When to look again at a release that waits until its deposit is in the chain again.
+/// Retry delay of a release that waits until its deposit is in the chain again.
 const DEPOSIT_AWAITED: Span = Span::secs(30);
 
 pub(super) fn act(
@@ -107,7 +108,7 @@ pub(super) fn act(
     }
 }
 
-/// A nonce that the chain waits for is filled. One that is ahead of ours is left alone.
+/// Fills a nonce that the chain expects. A nonce ahead of ours is left alone.
 fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
     let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
     if taking.chain_nonce >= next {
@@ -119,8 +120,8 @@ fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> 
     Ok(Outcome::Taken(Box::new(tx)))
 }
 
-/// A deposit is released by the transaction of one that a reorganisation took away, and that one is what it is. The later
-/// one first: no balance falls below zero in between.
+/// A deposit is released by the transaction of one that was reorganized away, which takes over this
+/// one's release. The later one is booked first, so that no balance drops below zero in between.
 fn released_before(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -154,14 +155,15 @@ fn keep(ws: &mut WorkingSet, tx: ChainTx, outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// An intent whose job the worker holds.
+/// Returns an intent whose job the worker holds.
 fn held(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, fence: i64) -> Result<Intent, Refused> {
     holds(ws, tenant, key.intent.0, fence)?;
     ws.intents.get(&(tenant, key.intent)).cloned().ok_or(Refused::NotFound)
 }
 
-/// Whether everything that a transaction does is still wanted. What took effect before a reorganisation is, but for a
-/// release whose deposit fell out of the chain with it: it would be paid with what comes to the escrow next.
+/// Whether everything that a transaction does is still wanted. What took effect before a
+/// reorganization is, except a release whose deposit was reorganized away: it would be paid from
+/// the escrow's next deposit.
 fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: &Cx<'_>) -> bool {
     if tx.settled.is_none() {
         return key.intents.iter().all(|intent| is_wanted(ws, tx.tenant, intent, cx));
@@ -177,7 +179,7 @@ fn is_there(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
     }
 }
 
-/// Takes a nonce for those of the intents that are still wanted; the others are called off.
+/// Assigns a nonce to the intents that are still wanted; the others are cancelled.
 fn take(
     ws: &mut WorkingSet,
     taking: Taking,
@@ -200,7 +202,7 @@ fn take(
                 wanted.push(intent);
                 keys.push(key);
             }
-            // Another worker has it.
+            // Another worker holds it.
             Err(Refused::Fenced { .. } | Refused::NotFound) => {}
             Err(refused) => return Err(refused),
         }
@@ -224,7 +226,7 @@ fn take(
     Ok(Outcome::Taken(Box::new(tx)))
 }
 
-/// An intent failed without having been sent.
+/// An intent failed before it was sent.
 fn give_up(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -245,15 +247,15 @@ fn give_up(
     Ok(Outcome::Done)
 }
 
-/// What is known beside how a transaction ended: what the controller says of intents that failed alone, and what coins'
-/// contracts kept of releases.
+/// Details beyond a transaction's result: the controller's errors for intents that failed
+/// individually, and fees that token contracts kept from releases.
 #[derive(Clone, Copy, Default)]
 struct Told<'a> {
     refusals: &'a [(IntentId, String)],
     fees: &'a [(IntentId, i64)],
 }
 
-/// What became of a transaction's intents is applied to what they were done for.
+/// Applies the results of a transaction's intents to their subjects.
 fn end(
     ws: &mut WorkingSet,
     (key, told): (&TxKey, Told<'_>),
@@ -276,14 +278,14 @@ fn end(
                 let fee = told.fees.iter().find(|(of, _)| *of == id).map_or(0, |(_, fee)| *fee);
                 finish(ws, intent_key, intent, (hash, fee), rules, cx)?;
             }
-            // What nobody wants any more has not failed: say a release or a refund that the controller refuses because
-            // its escrow is on legal hold by now.
+            // An intent that is no longer wanted has not failed: for example a release or refund
+            // that the controller refuses because its escrow is now on legal hold.
             Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => stop(ws, intent_key, intent, rules, cx)?,
             Ended::Failed => {
                 let why = match told.refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),
-                    Some((_, why)) => format!("refused by the controller: {why}"),
-                    None => "refused by the controller".to_owned(),
+                    Some((_, why)) => format!("rejected by the controller: {why}"),
+                    None => "rejected by the controller".to_owned(),
                 };
                 let reason = FailureReason::OnChainRevert;
                 fail(ws, intent_key, intent, Failure { why: &why, reason, halt: None, at_once: false }, cx)?;
@@ -299,7 +301,8 @@ fn end(
     Ok(Outcome::Done)
 }
 
-/// Whether what was not tried, or failed, is to be tried again. An order's time may have run out meanwhile.
+/// Whether an intent that was not attempted, or failed, is to be retried. An order may have expired
+/// since.
 fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
     match &key.subject {
         Subject::Order(_) => true,
@@ -307,7 +310,7 @@ fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'
     }
 }
 
-/// The tenant's controller is to be put on the chain: once, and until that has worked.
+/// Deploys the tenant's controller: once, retried until it succeeds.
 fn deploy(ws: &mut WorkingSet, tenant: TenantId, cx: &Cx<'_>) -> Result<Outcome, Refused> {
     let id = chain_tx::deploy_id(tenant);
     if ws.intents.get(&(tenant, id)).is_none() {

@@ -26,7 +26,7 @@ pub(super) fn act(
     let mut delivery = ws.deliveries.get(&key).cloned().ok_or(Refused::NotFound)?;
     let mut stream = match ws.streams.get(&stream_key) {
         Some(stream) => *stream,
-        // How far a payment's deliveries are is forgotten once all are through.
+        // The delivery position of a payment is removed once all deliveries are complete.
         None if named.aggregate.is_of_payments() => {
             let (open, newest) = (named.version + 1, named.version);
             DeliveryStream { tenant, aggregate: named.aggregate, open, newest }
@@ -64,8 +64,8 @@ pub(super) fn act(
     })
 }
 
-/// Has events delivered that nobody wanted delivered when they happened; those that are delivered already stay as they
-/// are. Where the tenant wants none, there are none.
+/// Backfills deliveries of events that had no subscriber when they occurred; completed deliveries
+/// stay unchanged. Without a subscription nothing is created.
 pub(super) fn make_up_for(
     ws: &mut WorkingSet,
     tenant: TenantId,

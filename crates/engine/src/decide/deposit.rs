@@ -16,13 +16,13 @@ use super::{Rules, as_seen, effects, holds};
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Outcome, Refused};
 
-/// What decisions about deposits are made by. No late payment is taken.
+/// The terms that deposits are decided on. No late payment is accepted.
 pub(super) fn terms(rules: Rules<'_>) -> Result<Terms<'_>, Refused> {
     let world = rules.wallet.ok_or(Refused::NotFound)?;
     Ok(Terms { chain: &world.config, accept_late: None, release_min: 0, sandbox: world.sandbox })
 }
 
-/// The deposit with what belongs to it.
+/// Loads the deposit with its related records.
 pub(super) fn load(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Result<Case, Refused> {
     let deposit = ws.deposits.get(&(tenant, named.id)).cloned().ok_or(Refused::NotFound)?;
     if deposit.refund.is_none() && !deposit.riders.iter().all(|rider| named.riders.contains(rider)) {
@@ -31,7 +31,7 @@ pub(super) fn load(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Res
     with(ws, tenant, named, deposit)
 }
 
-/// One that a log was found of: known, or seen for the first time.
+/// The deposit of a log, known or new.
 fn found(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, found: &Found, cx: &Cx<'_>) -> Result<Case, Refused> {
     let known = ws.deposits.get(&(tenant, named.id)).cloned();
     let of = named.request.zip(found.vault.submission);
@@ -48,7 +48,7 @@ fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit)
         Some(request) => Some(ws.requests.get(&(tenant, request)).cloned().ok_or(Refused::NotFound)?),
         None => None,
     };
-    // What is not loaded cannot be judged. While a refund is under way the release no longer matters.
+    // Intents that are not loaded cannot be judged. During a refund the release no longer matters.
     let known = |id: IntentId| named.intents.contains(&id);
     if deposit.refund.is_none() && deposit.release.is_some_and(|release| !known(release)) {
         return Err(Refused::Moved);
@@ -58,7 +58,7 @@ fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit)
     Ok(Case { deposit, wallet, request, intents, riders })
 }
 
-/// Keeps what a decision made of it.
+/// Stores the result of a decision.
 pub(super) fn keep(ws: &mut WorkingSet, tenant: TenantId, case: Case) {
     put(&mut ws.wallets, (tenant, case.wallet.id), case.wallet);
     if let Some(request) = case.request {
@@ -73,7 +73,7 @@ pub(super) fn keep(ws: &mut WorkingSet, tenant: TenantId, case: Case) {
     put(&mut ws.deposits, (tenant, case.deposit.id), case.deposit);
 }
 
-/// Puts a row back that is new or has changed.
+/// Puts back a row that is new or has changed.
 pub(super) fn put<K: Eq + Hash + Clone, V: Clone + PartialEq>(table: &mut Table<K, V>, key: K, row: V) {
     if table.get(&key) != Some(&row) {
         table.put(key, row);

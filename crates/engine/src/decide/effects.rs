@@ -1,5 +1,4 @@
-//! Writes what a decision brought about beside the things themselves: transfers, events and their deliveries, jobs,
-//! alerts.
+//! Writes the side effects of a decision: transfers, events and their deliveries, jobs, alerts.
 
 use domain::delivery::{self, ReceiverState};
 use domain::ids::TenantId;
@@ -12,8 +11,8 @@ use uuid::Uuid;
 use crate::command::Refused;
 use crate::measure;
 
-/// Writes effects. The command has named the streams of the aggregates whose events are among them, and what it changed
-/// of these aggregates is in the working set already.
+/// Writes effects. The command's need includes the streams of all aggregates that emit events, and
+/// the changed aggregates are in the working set already.
 pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     let mut jobs = effects.jobs;
@@ -33,7 +32,7 @@ pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: W
     Ok(())
 }
 
-/// Adds an optional event, with its delivery, where the tenant's endpoint subscribes to its kind.
+/// Adds an optional event and its delivery if the tenant's endpoint subscribes to its kind.
 fn write_optional(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -49,7 +48,7 @@ fn write_optional(
     Ok(jobs)
 }
 
-/// The number of the aggregate's next event, counted in its row.
+/// Returns the aggregate's next event number, counted in its row.
 fn next_version(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate) -> Option<i64> {
     match aggregate {
         Aggregate::Request(id) => {
@@ -75,7 +74,7 @@ fn next_version(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate) -> 
     }
 }
 
-/// Adds events to the payment service's log, and their deliveries where the tenant wants them.
+/// Adds events to the payment service's log, and deliveries if the tenant subscribes.
 pub(in crate::decide) fn tell(ws: &mut WorkingSet, tenant: TenantId, events: Vec<NewEvent>) {
     if ws.heads.get(&tenant).is_some_and(|head| head.payment_webhooks) {
         for event in &events {
@@ -102,13 +101,12 @@ fn announce(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version
     effects.jobs
 }
 
-/// Calls a person.
 pub(in crate::decide) fn raise(ws: &mut WorkingSet, tenant: TenantId, alert: Alert) {
     measure::alert(&alert);
     ws.add_alert(tenant, alert);
 }
 
-/// Whether the tenant has a receiver that takes anything.
+/// Whether the tenant has an endpoint that accepts deliveries.
 fn receiver(ws: &WorkingSet, tenant: TenantId) -> ReceiverState {
     match ws.receivers.get(&tenant) {
         Some(row) if row.disabled.is_none() => ReceiverState::Open,

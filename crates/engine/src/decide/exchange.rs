@@ -77,7 +77,7 @@ fn make(
     Ok(Outcome::Exchange(Box::new(order)))
 }
 
-/// An order with what belongs to it. Refused where it names an intent that its key does not.
+/// Returns an order with its related records. Refused if it names an intent that its key does not.
 pub(super) fn case(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Result<OrderCase, Refused> {
     let order = ws.exchanges.get(&(tenant, key.order)).cloned().ok_or(Refused::NotFound)?;
     let wallet = ws.wallets.get(&(tenant, order.wallet)).cloned().ok_or(Refused::NotFound)?;
@@ -89,7 +89,7 @@ pub(super) fn case(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Result<
     Ok(OrderCase { order, wallet, intents })
 }
 
-/// Puts back what a decision has changed.
+/// Puts back the records that a decision changed.
 pub(super) fn save(ws: &mut WorkingSet, case: OrderCase) {
     let tenant = case.order.tenant;
     deposit::put(&mut ws.wallets, (tenant, case.wallet.id), case.wallet);
@@ -99,7 +99,7 @@ pub(super) fn save(ws: &mut WorkingSet, case: OrderCase) {
     deposit::put(&mut ws.exchanges, (tenant, case.order.id), case.order);
 }
 
-/// One action on an order, and the attempt that it changes.
+/// One action on an order, with the attempt that it changes.
 struct Acting<'a> {
     case: OrderCase,
     attempt: Option<Attempt>,
@@ -123,7 +123,7 @@ impl Acting<'_> {
             holds(ws, tenant, subject, *fence)?;
         }
         match action {
-            // Made elsewhere: there is no order yet.
+            // Handled elsewhere: the order does not exist yet.
             ExchangeAction::Create { .. } => Err(Refused::NotFound),
             ExchangeAction::Cancel { .. } => Ok(self.case.cancel(cx)?),
             ExchangeAction::WalletChanged => Ok(self.case.wallet_changed(cx)),
@@ -200,7 +200,7 @@ impl Acting<'_> {
         effects
     }
 
-    /// The answer to an inquiry; where it leaves the pay-out on its way, asking goes on later.
+    /// The answer to an inquiry; if it leaves the payout in flight, inquiries continue later.
     fn inquired(&mut self, mut attempt: Attempt, answer: &InquiryAnswer, tries: i32, cx: &mut Cx<'_>) -> WalletEffects {
         let corridors = self.rules.corridors;
         let rail = corridors.rail(&attempt.rail);
@@ -223,7 +223,8 @@ impl Acting<'_> {
         effects
     }
 
-    /// Waits for a route. Waiting while a fitting rail is within its hours counts against the submit deadline.
+    /// Waits for a route. Waiting within a suitable rail's operating hours counts against the
+    /// submit deadline.
     fn put_off(&mut self, ws: &mut WorkingSet, until: Timestamp, open: bool, cx: &mut Cx<'_>) -> WalletEffects {
         let key = (self.case.order.tenant, self.case.order.id.0);
         let Some(mut job) = ws.jobs.get(&key).cloned().flatten() else { return WalletEffects::default() };

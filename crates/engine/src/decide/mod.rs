@@ -1,4 +1,5 @@
-//! Runs commands against a batch's rows: looks up what each names, lets `domain` decide, keeps or discards the draft.
+//! Runs commands against a batch's rows: looks up what each names, lets `domain` decide, keeps or
+//! discards the draft.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -29,24 +30,24 @@ mod room;
 mod sweep;
 mod wallet;
 
-/// What decisions are made by, beside the rows.
+/// Reference data for decisions, in addition to the rows.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
     /// Corridors and rails.
     pub corridors: &'a Corridors,
     /// Banks and branches.
     pub directory: &'a BankDirectory,
-    /// What the wallet service is configured with; `None` = it is not offered.
+    /// Configuration of the wallet service; `None` = not offered.
     pub wallet: Option<&'a WalletWorld>,
 }
 
 /// Decides one command. A refusal or a panic leaves the batch as it was.
 pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Outcome {
-    // The draft is discarded after a panic, so nothing half-written can be seen.
+    // The draft is discarded after a panic, so no partial write is visible.
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let noting = audit::begin(ws, command);
         let outcome = run(ws, command, rules, ids)?;
-        // What was done before is noted already.
+        // A replayed request was recorded the first time.
         if let (Some(noting), false) = (noting, matches!(outcome, Outcome::Replayed(_))) {
             noting.end(ws, command);
         }
@@ -63,7 +64,7 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
         }
         Err(_) => {
             ws.discard();
-            tracing::error!(tenant = %command.tenant, "a command panicked; it changed nothing");
+            tracing::error!(tenant = %command.tenant, "command panicked, its changes were discarded");
             Outcome::Panicked
         }
     }
@@ -71,7 +72,7 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
 
 fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Result<Outcome, Refused> {
     let tenant = command.tenant;
-    // The interfaces speak of milliseconds: what is decided here is what they show.
+    // The APIs use milliseconds: decide on the time that they show.
     let mut cx = Cx { now: ws.now.to_millis(), ids };
     match &command.action {
         Action::CreateQuote { id, offer, ttl, cap, idempotency } => {
@@ -96,7 +97,7 @@ fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn I
     }
 }
 
-/// Only who took the job of `subject` last may act for it.
+/// Only the worker that last leased the job of `subject` may act on it.
 fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> Result<(), Refused> {
     match ws.jobs.get(&(tenant, subject)).and_then(Option::as_ref).map(|job| job.fence) {
         Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
@@ -104,12 +105,13 @@ fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> R
     }
 }
 
-/// What people decided about must be what they have looked at: asked last, so that a state that allows nothing is told.
+/// The state must equal the one that was reviewed. Checked last, so that a state that allows
+/// nothing is reported first.
 fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refused> {
     if seen.is_none() || seen == found { Ok(()) } else { Err(Refused::NotAsSeen) }
 }
 
-/// Writes what a decision brought about beside the thing itself: transfers, events, job, discrepancy.
+/// Writes the side effects of a decision: transfers, events, job, discrepancy.
 fn write(ws: &mut WorkingSet, tenant: TenantId, subject: uuid::Uuid, mut effects: Effects) -> Result<(), Refused> {
     plant_in_effects(&mut effects);
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;

@@ -1,4 +1,5 @@
-//! What an intent is done for: whether it is still wanted, and what its end means there.
+//! An intent's subject: whether it still wants the intent, and what the intent's result means for
+//! it.
 
 use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
@@ -18,7 +19,7 @@ use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
 use crate::planted::{self, Planted};
 
-/// Whether an intent may be signed for now: what it is done for says so, and no freeze stands in its way.
+/// Whether an intent may be signed now: its subject wants it, and no freeze prevents it.
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
     let Some(intent) = ws.intents.get(&(tenant, key.intent)) else { return false };
     match &key.subject {
@@ -34,7 +35,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             IntentKind::Debit => match case.order.state {
                 ExchangeState::Pending | ExchangeState::Debiting => case.may_debit(cx.now),
                 ExchangeState::Cancelled => false,
-                // A debit that a reorganisation undid.
+                // A debit that a reorganization undid.
                 _ => true,
             },
             _ => true,
@@ -45,7 +46,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             _ => true,
         }),
         Subject::Other => match intent.plan {
-            // One that a reorganisation undid, and that another has followed since, is over.
+            // A freeze that a reorganization undid, and that a later one replaced, is obsolete.
             Plan::SetFrozen { frozen, .. } => {
                 let wallet = intent.wallet.and_then(|wallet| ws.wallets.get(&(tenant, wallet)));
                 wallet.is_none_or(|it| it.freeze == Some(intent.id) || it.state.is_frozen() == frozen)
@@ -55,8 +56,8 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
     }
 }
 
-/// Changes the deposit that an intent is done for. One that names other intents by now is a person's: what the chain
-/// did stays true whatever the books say.
+/// Changes the deposit of an intent. If the deposit now names other intents, an operator is
+/// alerted: what happened on the chain stays true whatever the books show.
 fn on_deposit(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -73,7 +74,7 @@ fn on_deposit(
     }
 }
 
-/// The same for an order.
+/// Same for an order.
 fn on_order(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -91,11 +92,11 @@ fn on_order(
 }
 
 fn moved_on(subject: uuid::Uuid, refused: &Refused) -> Alert {
-    let what = format!("the chain did something for it, and it has moved on: {refused}");
+    let what = format!("an on-chain action completed after its subject changed: {refused}");
     Alert { kind: AlertKind::ChainMismatch, subject, what }
 }
 
-/// The transaction has a nonce.
+/// The transaction received a nonce.
 pub(super) fn taken(ws: &mut WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> Result<(), Refused> {
     let mut effects = WalletEffects::default();
     if let Subject::Order(of) = &key.subject {
@@ -104,7 +105,7 @@ pub(super) fn taken(ws: &mut WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
     effects::write(ws, tenant, effects)
 }
 
-/// An intent that is no longer wanted, and that no transaction has: it is called off.
+/// Cancels an intent that is no longer wanted and not in a transaction.
 pub(super) fn stop(
     ws: &mut WorkingSet,
     key: &IntentKey,
@@ -137,7 +138,7 @@ pub(super) fn stop(
     effects::write(ws, tenant, effects)
 }
 
-/// An intent whose transaction is over without having tried it, and that is still wanted.
+/// An intent that is still wanted and whose transaction ended without attempting it.
 pub(super) fn wait_again(
     ws: &mut WorkingSet,
     key: &IntentKey,
@@ -153,7 +154,7 @@ pub(super) fn wait_again(
     effects::write(ws, tenant, effects)
 }
 
-/// An intent that a reorganisation undid is done again.
+/// Repeats an intent that a reorganization undid.
 pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Result<(), Refused> {
     let tenant = intent.tenant;
     let effects = intent.undone(cx.now);
@@ -161,13 +162,14 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
     effects::write(ws, tenant, effects)
 }
 
-/// An intent took effect after all, by a reorganisation of blocks that were deep enough. Where it was given up meanwhile,
-/// ledger and chain differ and a person looks; where it is tried elsewhere, the controller does nothing twice.
+/// An intent took effect after all, through a reorganization of blocks deemed final. If it was
+/// given up since, ledger and chain differ and an operator is alerted; if it is being retried, the
+/// controller does not execute it twice.
 pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refused> {
     let mut effects = WalletEffects::default();
     if intent.state.is_terminal() && intent.state != IntentState::Done {
         let (kind, state) = (intent.kind.name(), intent.state.name());
-        let what = format!("a {kind} that was {state} took effect after all: a reorganisation brought it back");
+        let what = format!("a {kind} that was {state} took effect after all: a reorganization restored it");
         effects.alerts.push(Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what });
     }
     effects::write(ws, intent.tenant, effects)
@@ -176,28 +178,28 @@ pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refu
 /// Why an intent failed.
 #[derive(Clone, Copy)]
 pub(super) struct Failure<'a> {
-    /// In the chain's words.
+    /// The chain's error message.
     pub(super) why: &'a str,
-    /// What its subject is told if it is given up.
+    /// The reason reported to its subject if it is given up.
     pub(super) reason: FailureReason,
-    /// Why its coin moves nothing, where that is the reason.
+    /// Why its token is halted, if that is the reason.
     pub(super) halt: Option<Halt>,
-    /// Whether trying again is of no use.
+    /// Whether a retry is useless.
     pub(super) at_once: bool,
 }
 
 impl Failure<'_> {
-    /// Its coin moved nothing for as long as is waited for.
+    /// Its token was halted for the maximum waiting time.
     pub(super) const fn halted(halt: Halt) -> Failure<'static> {
         let why = match halt {
-            Halt::Paused => "the coin's contract moves nothing",
-            Halt::CodeChanged => "the coin's contract has other code, which nobody has accepted",
+            Halt::Paused => "the token contract is paused",
+            Halt::CodeChanged => "the token contract's code changed and was not accepted",
         };
         Failure { why, reason: FailureReason::TokenPaused, halt: Some(halt), at_once: true }
     }
 }
 
-/// An intent has failed once more; where that was the last time, what it was done for is told.
+/// An intent failed again; after the last attempt its subject is notified.
 pub(super) fn fail(
     ws: &mut WorkingSet,
     key: &IntentKey,
@@ -230,7 +232,7 @@ pub(super) fn fail(
                 told_why(told, why)
             }
             _ if case.is_refunded_by(id) => case.refund_failed(why, cx),
-            // Of a proposal that was withdrawn meanwhile.
+            // The proposal was withdrawn in the meantime.
             _ => WalletEffects::default(),
         }),
         (Subject::Order(of), true) => {
@@ -245,7 +247,7 @@ pub(super) fn fail(
     effects::write(ws, tenant, effects)
 }
 
-/// Whoever is called is told the chain's own words; customers and banks never are.
+/// Alerts contain the chain's own message; customers and banks never see it.
 fn told_why(mut effects: WalletEffects, why: &str) -> WalletEffects {
     for alert in &mut effects.alerts {
         alert.what = format!("{} ({why})", alert.what);
@@ -253,7 +255,7 @@ fn told_why(mut effects: WalletEffects, why: &str) -> WalletEffects {
     effects
 }
 
-/// An intent took effect in `tx`; the coin's contract kept a `fee` of what it moved.
+/// An intent took effect in `tx`; the token's contract kept a `fee` of the amount.
 pub(super) fn finish(
     ws: &mut WorkingSet,
     key: &IntentKey,
@@ -296,7 +298,7 @@ pub(super) fn finish(
     Ok(())
 }
 
-/// The bug books what went back a second time.
+/// The bug books a return a second time.
 fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects {
     if planted::is(Planted::ReturnedTwice) {
         let mut again = effects.transfers.clone();
@@ -309,8 +311,9 @@ fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects
     effects
 }
 
-/// A token that is not configured was sent to a vault: recorded, never a credit and no webhook. Deploying tokens is free, so
-/// an operator is alerted once, in the same words for all of them.
+/// An unsupported token was sent to a vault: it is recorded, never credited, and triggers no
+/// webhook. Deploying tokens is free, so an operator is alerted once, with one message for all of
+/// them.
 pub(super) fn unsupported(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -319,7 +322,7 @@ pub(super) fn unsupported(
 ) -> Result<Outcome, Refused> {
     ws.add_unsupported(*asset);
     if tell {
-        let what = "a token that is not supported was sent to an address of ours".to_owned();
+        let what = "an unsupported token was sent to one of our addresses".to_owned();
         let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: tenant.0, what };
         effects::write(ws, tenant, WalletEffects { alerts: vec![alert], ..WalletEffects::default() })?;
     }

@@ -22,7 +22,7 @@ use super::{Rules, as_seen, quote, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 use crate::planted::{self, Planted};
 
-/// Delay between two looks for a route.
+/// Delay between two routing attempts.
 pub const ROUTE_DELAY: Span = Span::secs(15);
 
 pub(super) fn accept(
@@ -46,7 +46,7 @@ pub(super) fn accept(
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
     let (payment, mut effects) = accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
     if reused {
-        // A second `quote.used` would meet the log's own guard.
+        // A second `quote.used` would violate the log's own constraint.
         effects.events.retain(|event| event.kind != EventKind::QuoteUsed);
     }
     if let Some(used) = found {
@@ -63,7 +63,7 @@ pub(super) fn accept(
     Ok(Outcome::Accepted(Box::new(payment)))
 }
 
-/// Whether the bug lets a used quote be used again.
+/// Whether the bug makes a used quote usable again.
 fn plant_in_quote(quote: &mut Quote) -> bool {
     if planted::is(Planted::NoQuoteExpiry) {
         quote.expires_at = Timestamp(i64::MAX);
@@ -75,7 +75,7 @@ fn plant_in_quote(quote: &mut Quote) -> bool {
     reused
 }
 
-/// A quote made with an account or a branch binds the payment to it.
+/// A quote made for an account or a branch binds the payment to it.
 fn bound_faults(quote: &Quote, order: &Order, rules: Rules<'_>) -> Vec<Fault> {
     let offer = &quote.offer;
     let mut faults = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn top_up(
     Ok(Outcome::Done)
 }
 
-/// A payment with what belongs to it, taken out of the working set for one action.
+/// A payment with its related records, taken out of the working set for one action.
 struct Case<'a> {
     payment: Payment,
     job: Option<Job>,
@@ -191,7 +191,7 @@ impl Case<'_> {
         }
     }
 
-    /// Only who took the job last may act for it.
+    /// Only the worker that last leased the job may act on it.
     fn holds(&self, held: i64) -> Result<(), Refused> {
         match self.job.as_ref().map(|job| job.fence) {
             Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
@@ -248,7 +248,7 @@ impl Case<'_> {
         report::apply(&mut self.payment, attempt, said, rail, corridors.return_window, cx)
     }
 
-    /// The answer to an inquiry; where it leaves the payment on its way, asking goes on later.
+    /// The answer to an inquiry; if it leaves the payment in flight, inquiries continue later.
     fn inquired(&mut self, attempt: &mut Attempt, answer: &InquiryAnswer, cx: &mut Cx<'_>) -> Effects {
         let tries = self.job.as_ref().map_or(0, |job| job.tries + 1);
         let Some(rail) = self.rules.corridors.rail(&attempt.rail) else {
@@ -257,7 +257,8 @@ impl Case<'_> {
         match answer {
             InquiryAnswer::Reported(said) => {
                 let mut effects = self.reported(attempt, said, cx);
-                // After a refusal the payment's job is to be sent over another rail, not to be asked about.
+                // After a rejection the payment's job sends it over another rail instead of
+                // inquiring.
                 let asks_on = !self.payment.standing.state.is_terminal() && !attempt.state.is_refused();
                 if effects.job.is_none() && asks_on {
                     effects.job = later(report::inquiry_delay(tries), cx.now).job;
@@ -284,7 +285,8 @@ impl Case<'_> {
         }
     }
 
-    /// Waits for a route. Waiting while a fitting rail is within its hours counts against the submit deadline.
+    /// Waits for a route. Waiting within a suitable rail's operating hours counts against the
+    /// submit deadline.
     fn put_off(
         &mut self,
         ws: &mut WorkingSet,
@@ -299,7 +301,7 @@ impl Case<'_> {
         let waited = Span(i64::from(job.tries).saturating_mul(ROUTE_DELAY.0));
         if open && waited >= self.rules.corridors.submit_deadline {
             let last = self.last(ws);
-            let msg = "no rail could take it in time";
+            let msg = "no rail accepted it in time";
             return Ok((report::refuse(&mut self.payment, last.as_ref(), Trigger::DeadlinePassed, msg, cx)?, None));
         }
         (job.kind, job.run_at, job.leased_until) = (JobKind::Submit, until, None);

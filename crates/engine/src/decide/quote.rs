@@ -10,7 +10,7 @@ use store::working_set::{IdempotencyRecord, Made, WorkingSet};
 use super::effects;
 use crate::command::{Idempotency, Outcome, Refused};
 
-/// A quote as it is asked for.
+/// A requested quote.
 pub(super) struct Asked<'a> {
     pub(super) id: QuoteId,
     pub(super) offer: &'a Offer,
@@ -49,7 +49,7 @@ pub(super) fn create(
     Ok(Outcome::Quoted(Box::new(quote)))
 }
 
-/// Expires those of `quotes` that are still open and past their time.
+/// Expires those of `quotes` that are open and past their expiry.
 pub(super) fn expire(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -69,7 +69,7 @@ pub(super) fn expire(
     Ok(Outcome::Done)
 }
 
-/// Counts a quote as no longer open.
+/// Removes a quote from the count of open quotes.
 pub(super) fn close(ws: &mut WorkingSet, quote: &Quote) {
     let key = (quote.tenant, quote.offer.country);
     let open = ws.open_quotes.get(&key).copied().unwrap_or(0);
@@ -80,7 +80,7 @@ fn event(quote: &Quote, kind: EventKind, version: i64) -> NewEvent {
     NewEvent { kind, subject: quote.id.0, version, standing: None }
 }
 
-/// What the same request made before, if it was answered before.
+/// What the same request created before, if it was answered before.
 pub(super) fn replayed(
     ws: &WorkingSet,
     tenant: TenantId,
@@ -91,7 +91,7 @@ pub(super) fn replayed(
     asked.made_before(ws.idempotency.get(&(tenant, asked.key.clone())), cx.now)
 }
 
-/// Remembers what a request made, in the commit that makes it.
+/// Stores what a request created, in the commit that creates it.
 pub(super) fn remember(
     ws: &mut WorkingSet,
     tenant: TenantId,

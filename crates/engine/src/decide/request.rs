@@ -64,7 +64,7 @@ pub(super) fn act(
     Ok(Outcome::Request(Box::new(request)))
 }
 
-/// A sender's answer, as long as one of the deposits that he was asked about still asks.
+/// Stores a sender's answer while at least one of the deposits in question still needs it.
 fn refund_to(
     ws: &WorkingSet,
     request: &PaymentRequest,

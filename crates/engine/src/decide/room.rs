@@ -1,5 +1,5 @@
-//! Whether a sender has room left on a rail. Whoever sends has looked before; what counts is what is found here, under the
-//! tenant's lock and with what the batch has begun.
+//! Whether a sender has headroom left on a rail. The worker checked before sending; the binding
+//! check is this one, under the tenant's lock and including the attempts that the batch began.
 
 use domain::ids::TenantId;
 use domain::job::JobKind;
@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use super::Rules;
 
-/// What a rail's limits say to one more attempt.
+/// The result of checking one more attempt against a rail's limits.
 pub(super) enum Room {
-    /// There is room. The attempt counts for this sender, if the rail counts at all.
+    /// There is headroom. The attempt counts against this sender if the rail has limits.
     Is(Option<Sender>),
-    /// There is none, or it was looked at on another day: a rail is to be chosen anew.
+    /// There is none, or usage was read on another day: select a rail again.
     LookAgain,
 }
 
@@ -37,10 +37,10 @@ pub(super) fn room(
     }
 }
 
-/// How long until it is looked at again: at midnight a node's clock may be some seconds away from the database's.
+/// Retry delay: at midnight a node's clock may differ from the database's by a few seconds.
 const AGAIN_IN: Span = Span::secs(1);
 
-/// Has a rail chosen anew. No try is counted: nobody has waited for a route.
+/// Selects a rail again. This counts as no attempt, since no route was waited for.
 pub(super) fn look_again(ws: &mut WorkingSet, (tenant, subject): (TenantId, Uuid), kind: JobKind, now: Timestamp) {
     if let Some(mut job) = ws.jobs.get(&(tenant, subject)).cloned().flatten() {
         (job.kind, job.run_at, job.leased_until) = (kind, now + AGAIN_IN, None);

@@ -1,4 +1,4 @@
-//! Commands about sweeps: when one is to begin, and what its end means.
+//! Commands about sweeps: when one begins, and what its result means.
 
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
@@ -13,12 +13,13 @@ use store::working_set::WorkingSet;
 use super::{Rules, effects, holds};
 use crate::command::{Outcome, Refused};
 
-/// The accounts that say what there is to sweep.
+/// The accounts that hold the amounts to sweep.
 pub(super) fn pools(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Pools {
     Pools::of(coin, |code| ws.account(tenant, code))
 }
 
-/// There may be coins to sweep: the job that begins it is written, or brought forward. Whoever decides has named the job.
+/// There may be coins to sweep: creates the job that begins a sweep, or brings it forward. The
+/// command's need includes the job.
 pub(super) fn plan(ws: &mut WorkingSet, tenant: TenantId, coin: StableCoin, rules: Rules<'_>, cx: &Cx<'_>) {
     let Some(wallets) = rules.wallet else { return };
     let lane = sweep::lane(tenant, coin);
@@ -28,7 +29,7 @@ pub(super) fn plan(ws: &mut WorkingSet, tenant: TenantId, coin: StableCoin, rule
     }
 }
 
-/// A worker has asked what the controller holds: a sweep begins, if there is still anything to sweep.
+/// A worker read the controller's balance: begins a sweep if there is anything to sweep.
 pub(super) fn begin(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -53,7 +54,7 @@ pub(super) fn begin(
     Ok(Outcome::Done)
 }
 
-/// The bank has sent coins from its treasury back to the controller, where they are owed.
+/// The bank sent coins from its treasury back to the controller, where they are owed.
 pub(super) fn fund(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -66,7 +67,7 @@ pub(super) fn fund(
     Ok(Outcome::Done)
 }
 
-/// Changes the sweep that an intent is done for.
+/// Changes the sweep of an intent.
 fn change(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -74,7 +75,7 @@ fn change(
     act: impl FnOnce(&mut Sweep) -> WalletEffects,
 ) -> WalletEffects {
     let Some(mut sweep) = ws.sweeps.get(&(tenant, id)).cloned() else {
-        let what = "the chain did something for a sweep that is not there".to_owned();
+        let what = "an on-chain action completed for a sweep that does not exist".to_owned();
         let alerts = vec![Alert { kind: AlertKind::ChainMismatch, subject: id.0, what }];
         return WalletEffects { alerts, ..WalletEffects::default() };
     };
@@ -85,12 +86,12 @@ fn change(
     effects
 }
 
-/// It took effect in `tx`.
+/// The sweep took effect in `tx`.
 pub(super) fn done(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
     change(ws, tenant, id, |sweep| sweep.done(tx, cx))
 }
 
-/// Its intent was given up.
+/// The sweep's intent was given up.
 pub(super) fn given_up(
     ws: &mut WorkingSet,
     tenant: TenantId,

@@ -1,4 +1,4 @@
-//! What people decided is done to what they have looked at, and to nothing else.
+//! Reviewers' decisions apply to the state that they reviewed, and to no other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,7 @@ fn decided(ws: &mut WorkingSet, action: Action) -> Outcome {
 }
 
 #[test]
-fn a_doubt_that_was_not_looked_at_is_not_resolved() {
+fn an_unreviewed_unknown_outcome_is_not_resolved() {
     let mut ws = WorkingSet::new(NOW + Span::hours(1));
     let wallet = wallet();
     let order = order(&wallet);
@@ -148,18 +148,18 @@ fn a_doubt_that_was_not_looked_at_is_not_resolved() {
     for seen in [Doubt { attempt: other, ..doubt }, Doubt { since: doubt.since - Span::mins(1), ..doubt }] {
         let outcome = decided(&mut ws, resolve(seen));
         assert!(matches!(outcome, Outcome::Refused(Refused::NotAsSeen)), "{outcome:?}");
-        assert_eq!(ws.exchanges.get(&(TENANT, order.id)), Some(&order), "it left no trace");
+        assert_eq!(ws.exchanges.get(&(TENANT, order.id)), Some(&order), "nothing was changed");
         assert!(ws.attempts.is_unchanged() && ws.exchanges.is_unchanged());
     }
     let outcome = decided(&mut ws, resolve(doubt));
     assert!(matches!(&outcome, Outcome::Exchange(order) if order.doubt().is_none()), "{outcome:?}");
-    // The same again is no longer in doubt: the state is told, not that it has changed.
+    // Once resolved, a repetition reports the state rather than a conflict.
     let outcome = decided(&mut ws, resolve(doubt));
     assert!(matches!(outcome, Outcome::Refused(Refused::Exchange(_))), "{outcome:?}");
 }
 
 #[test]
-fn a_block_that_was_not_looked_at_is_not_ended() {
+fn an_unreviewed_block_is_not_lifted() {
     let mut wallet = wallet();
     let block = BlockOrder {
         reason: BlockReason::SuspiciousActivity,

@@ -16,7 +16,7 @@ use super::{as_seen, effects, holds};
 use crate::command::wallets::{Followed, NewWallet, WalletAction};
 use crate::command::{Idempotency, Outcome, Refused};
 
-/// Wait before what hangs on a wallet is looked at again where it could not be brought in line.
+/// Retry delay if a wallet's dependents could not be synchronized.
 const FOLLOW_RETRY: Span = Span::secs(1);
 
 pub(super) fn provision(
@@ -89,11 +89,11 @@ pub(super) fn act(
         }
         WalletAction::Request { .. } => WalletEffects::default(),
     };
-    // The rows first: an optional event takes its number from them.
+    // Rows first: an optional event takes its number from them.
     ws.wallets.put(key, wallet.clone());
     effects::write(ws, tenant, effects)?;
     let made = match action {
-        // The wallet keeps its newest block only: the event tells this one for ever.
+        // The wallet keeps only its latest block; the event records this one permanently.
         WalletAction::Block { .. } => Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events)),
         _ => Made::Wallet(id),
     };
@@ -101,7 +101,7 @@ pub(super) fn act(
     Ok(Outcome::Wallet(Box::new(wallet)))
 }
 
-/// A wallet that has just been blacklisted goes on the coins' blacklists.
+/// Adds a newly blacklisted wallet to the tokens' blacklists.
 fn entered(
     ws: &mut WorkingSet,
     before: WalletState,
@@ -120,7 +120,8 @@ fn entered(
     effects
 }
 
-/// What a worker has done for it, what time brings, and what its state asks of the chain. Its job is the last word.
+/// Applies a worker's results, expiries, and the on-chain actions that its state requires. Its job
+/// comes last.
 fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mut Cx<'_>) -> WalletEffects {
     let before = wallet.state;
     let mut effects = WalletEffects::default();

@@ -1,4 +1,4 @@
-//! What is recalled, and when nothing is.
+//! What the cache returns, and when it returns nothing.
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -12,7 +12,7 @@ use super::*;
 
 const ONE: TenantId = TenantId(Uuid::from_u128(1));
 const TWO: TenantId = TenantId(Uuid::from_u128(2));
-/// The store's clock, and the node's own, which shows another time.
+/// The store's clock, and the node's own, which differs.
 const STORE: Timestamp = Timestamp(1_795_000_000_000_000);
 const OWN: Timestamp = Timestamp(1_795_000_007_000_000);
 
@@ -20,12 +20,12 @@ fn tenants(tenants: &[TenantId]) -> Need {
     Need { tenants: tenants.iter().copied().collect(), ..Need::default() }
 }
 
-/// What making a quote needs.
+/// The rows needed to create a quote.
 fn to_quote(tenant: TenantId) -> Need {
     Need { open_quotes: [(tenant, Country::Pak)].into(), ..tenants(&[tenant]) }
 }
 
-/// What accepting an order needs.
+/// The rows needed to accept an order.
 fn to_pay(tenant: TenantId, quote: u128) -> Need {
     Need { quotes: [(tenant, QuoteId(Uuid::from_u128(quote)))].into(), ..to_quote(tenant) }
 }
@@ -64,7 +64,8 @@ const fn head(seq: i64) -> Head {
     Head { payment_seq: seq, wallet_seq: 0, payment_webhooks: false }
 }
 
-/// A batch's rows at the store's time: it found its tenant's head, account and count of open quotes at `found`.
+/// A batch's rows at the store's time, with the tenant's head, account and count of open quotes at
+/// `found`.
 fn found(tenant: TenantId, found: i64) -> WorkingSet {
     let mut rows = WorkingSet::new(STORE);
     rows.heads.load(tenant, head(found));
@@ -73,7 +74,7 @@ fn found(tenant: TenantId, found: i64) -> WorkingSet {
     rows
 }
 
-/// A batch of such rows commits, loaded when the node's own clock showed [`OWN`].
+/// Commits a batch of these rows, loaded when the node's own clock showed [`OWN`].
 fn loaded(memory: &Memory, need: &Need, mut rows: WorkingSet) {
     memory.look(&mut rows, OWN..OWN);
     memory.learn_loaded(need, &rows);
@@ -93,12 +94,12 @@ fn put(rows: &mut WorkingSet, quote: Quote) {
     rows.keep();
 }
 
-/// Learns of a loaded batch that took its tenant from one number to the other.
+/// Caches a loaded batch that took its tenant from one number to the other.
 fn load(memory: &Memory, tenant: TenantId, from: i64, to: i64) {
     loaded(memory, &to_quote(tenant), leave(found(tenant, from), tenant, to));
 }
 
-/// The numbers that head, account and count of open quotes are recalled with; as the database is believed to have them.
+/// The cached numbers of head, account and count of open quotes.
 fn numbers(rows: &WorkingSet, tenant: TenantId) -> [Option<i64>; 3] {
     assert!(rows.is_unchanged());
     let account = rows.accounts.loaded(&(tenant, account(tenant, 0).code));
@@ -111,17 +112,17 @@ fn recalled(memory: &Memory, need: &Need) -> Option<[Option<i64>; 3]> {
 }
 
 #[test]
-fn nothing_is_recalled_before_a_loaded_batch() {
+fn the_cache_is_empty_before_a_loaded_batch() {
     let memory = Memory::default();
     assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none());
     memory.learn(&to_quote(ONE), &leave(found(ONE, 0), ONE, 1));
-    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "nobody has looked at the store's clock");
+    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "the store's clock has not been read");
     load(&memory, ONE, 1, 2);
     assert_eq!(recalled(&memory, &to_quote(ONE)), Some([Some(2); 3]));
 }
 
 #[test]
-fn rows_are_recalled_as_the_last_batch_left_them() {
+fn cached_rows_equal_the_last_batch() {
     let memory = Memory::default();
     let mut rows = leave(found(ONE, 3), ONE, 5);
     rows.quotes.load((ONE, QuoteId(Uuid::from_u128(10))), quote(ONE, 10, QuoteState::Active));
@@ -138,7 +139,7 @@ fn rows_are_recalled_as_the_last_batch_left_them() {
         let key = (ONE, QuoteId(Uuid::from_u128(number)));
         assert_eq!(rows.quotes.loaded(&key), Some(&quote(ONE, number, QuoteState::Active)));
     }
-    // A batch on recalled rows leaves some, too.
+    // A batch on cached rows updates the cache, too.
     let mut rows = leave(memory.recall(&to_pay(ONE, 10), OWN, 0).expect("remembered"), ONE, 7);
     put(&mut rows, quote(ONE, 10, QuoteState::Used));
     memory.learn(&to_pay(ONE, 10), &rows);
@@ -148,10 +149,10 @@ fn rows_are_recalled_as_the_last_batch_left_them() {
 }
 
 #[test]
-fn batches_in_a_row_must_have_found_what_this_node_had_left() {
+fn consecutive_batches_must_find_this_nodes_own_writes() {
     let memory = Memory::default();
     let is_recalled = || memory.recall(&to_quote(ONE), OWN, 2).is_some();
-    // What each batch found and left, and whether the next one is decided on what is remembered.
+    // What each batch found and left, and whether the next one is decided on the cache.
     for (from, to, expected) in [
         (0, 1, false),
         (1, 2, false),
@@ -169,7 +170,7 @@ fn batches_in_a_row_must_have_found_what_this_node_had_left() {
     memory.learn(&to_quote(ONE), &leave(found(ONE, 11), ONE, 12));
     assert!(is_recalled());
     load(&memory, ONE, 12, 13);
-    assert!(is_recalled(), "what a batch on recalled rows left is this node's, too");
+    assert!(is_recalled(), "a batch on cached rows is this node's own, too");
 }
 
 #[test]
@@ -182,14 +183,18 @@ fn a_batch_that_found_another_head_forgets_open_quotes() {
     };
     load(&memory, ONE, 0, 1);
     loaded(&memory, &tenants(&[ONE]), none_counted(1));
-    assert_eq!(recalled(&memory, &to_quote(ONE)), Some([Some(1), None, Some(1)]), "the head tells that nobody wrote");
+    assert_eq!(
+        recalled(&memory, &to_quote(ONE)),
+        Some([Some(1), None, Some(1)]),
+        "the head shows that no other node wrote"
+    );
     loaded(&memory, &tenants(&[ONE]), none_counted(2));
     assert_eq!(recalled(&memory, &to_quote(ONE)), None);
     assert_eq!(recalled(&memory, &tenants(&[ONE])), Some([Some(2), None, None]));
 }
 
 #[test]
-fn a_look_at_the_clock_is_believed_for_a_second() {
+fn a_clock_reading_is_valid_for_one_second() {
     let memory = Memory::default();
     load(&memory, ONE, 0, 1);
     for (since, believed) in [
@@ -205,13 +210,13 @@ fn a_look_at_the_clock_is_believed_for_a_second() {
 }
 
 #[test]
-fn time_does_not_go_back_behind_a_tenants_last_batch() {
+fn time_does_not_precede_a_tenants_last_batch() {
     let memory = Memory::default();
     let now = |need: &Need, since| memory.recall(need, OWN + since, 0).map(|rows| rows.now);
     let mut rows = leave(found(ONE, 0), ONE, 1);
     rows.now = STORE + Span::millis(500);
     loaded(&memory, &to_quote(ONE), rows);
-    // Another look, at a clock that was set back meanwhile.
+    // Another reading, of a clock that was set back in between.
     load(&memory, TWO, 0, 1);
     for (need, since, expected) in [
         (to_quote(ONE), 0, 500),
@@ -225,7 +230,7 @@ fn time_does_not_go_back_behind_a_tenants_last_batch() {
 }
 
 #[test]
-fn what_was_forgotten_is_not_recalled() {
+fn evicted_rows_are_not_returned() {
     let memory = Memory::default();
     load(&memory, ONE, 0, 1);
     load(&memory, TWO, 0, 1);
@@ -234,12 +239,12 @@ fn what_was_forgotten_is_not_recalled() {
         assert_eq!(memory.recall(&need, OWN, 0).is_some(), expected, "{need:?}");
     }
     load(&memory, ONE, 1, 2);
-    assert!(memory.recall(&to_quote(ONE), OWN, 1).is_none(), "it is counted anew");
+    assert!(memory.recall(&to_quote(ONE), OWN, 1).is_none(), "counting starts over");
     assert!(memory.recall(&to_quote(ONE), OWN, 0).is_some());
 }
 
 #[test]
-fn nothing_is_recalled_where_a_row_is_not_remembered() {
+fn one_missing_row_makes_the_cache_miss() {
     let memory = Memory::default();
     let mut rows = leave(found(ONE, 0), ONE, 1);
     put(&mut rows, quote(ONE, 10, QuoteState::Active));
@@ -254,15 +259,15 @@ fn nothing_is_recalled_where_a_row_is_not_remembered() {
         ("an unknown country", ind, false),
         ("an unknown tenant", to_quote(TWO), false),
         ("an unknown tenant beside a known one", tenants(&[ONE, TWO]), false),
-        ("how far deliveries are", stream, false),
-        ("whether there is somebody to tell", receiver, false),
+        ("delivery positions", stream, false),
+        ("the endpoint's state", receiver, false),
     ] {
         assert_eq!(memory.recall(&need, OWN, 0).is_some(), expected, "{what}");
     }
 }
 
 #[test]
-fn no_more_tenants_are_remembered_than_there_is_room_for() {
+fn the_number_of_cached_tenants_is_bounded() {
     let memory = Memory::default();
     let tenant = |number: usize| TenantId(Uuid::from_u128(number as u128));
     let is_recalled = |number| memory.recall(&to_quote(tenant(number)), OWN, 0).is_some();
@@ -276,11 +281,11 @@ fn no_more_tenants_are_remembered_than_there_is_room_for() {
 }
 
 #[test]
-fn no_more_quotes_are_remembered_than_there_is_room_for() {
+fn the_number_of_cached_quotes_is_bounded() {
     let memory = Memory::default();
     let is_recalled = |number: usize| memory.recall(&to_pay(ONE, number as u128), OWN, 0).is_some();
     let learn = |numbers: std::ops::Range<usize>| {
-        // One by one: those of one batch have no order.
+        // One by one: quotes of one batch have no order.
         for number in numbers {
             let mut rows = found(ONE, 0);
             put(&mut rows, quote(ONE, number as u128, QuoteState::Active));
@@ -303,7 +308,7 @@ fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
     loaded(&memory, &to_quote(ONE), leave(found(ONE, 0), ONE, 1));
     let recalled = memory.recall(&to_quote(ONE), OWN + Span::millis(900), 0).expect("remembered");
     memory.learn(&to_quote(ONE), &leave(recalled, ONE, 2));
-    // The node's clock was ahead: on the store's no time has passed.
+    // The node's clock was ahead: on the store's clock no time has passed.
     let (mut same, mut other) = (found(ONE, 2), found(TWO, 0));
     let later = OWN + Span::millis(900);
     memory.look(&mut same, later..later);
@@ -312,21 +317,21 @@ fn a_loaded_batch_is_decided_no_earlier_than_the_last_one_of_its_tenants() {
 }
 
 #[test]
-fn a_store_s_clock_that_was_wrong_and_is_set_back_holds_nobody_up() {
+fn a_store_clock_that_is_set_back_delays_no_batch() {
     let memory = Memory::default();
     let mut ahead = leave(found(ONE, 0), ONE, 1);
     ahead.now = STORE + Span::hours(5);
     loaded(&memory, &to_quote(ONE), ahead);
     let mut right = found(TWO, 0);
     memory.look(&mut right, OWN..OWN);
-    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "his last batch was hours ahead");
+    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "the tenant's last batch was hours ahead");
     let mut his = found(ONE, 1);
     memory.look(&mut his, OWN..OWN);
     assert_eq!(his.now, STORE);
 }
 
 #[test]
-fn a_clock_that_leapt_while_rows_were_loaded_tells_nothing() {
+fn a_clock_that_jumped_during_loading_is_not_trusted() {
     let memory = Memory::default();
     let is_recalled = |own: Timestamp| memory.recall(&to_quote(ONE), own, 0).is_some();
     for (leapt, expected) in [

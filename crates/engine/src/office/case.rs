@@ -1,4 +1,4 @@
-//! Everything that is kept about one payment, together.
+//! All stored records of one payment.
 
 use domain::attempt::Attempt;
 use domain::event::Event;
@@ -8,24 +8,24 @@ use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use store::{Record, Store, StoreError, StoredTransfer};
 
-/// A payment with its order and quote, and all that became of it.
+/// A payment with its order, quote and history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The payment, its order, its quote.
     pub record: Record,
-    /// Its attempts, the first one first.
+    /// Its attempts in order.
     pub attempts: Vec<Attempt>,
-    /// Its transfers in the order in which they were booked.
+    /// Its transfers in booking order.
     pub transfers: Vec<StoredTransfer>,
-    /// Events about its quote and about itself that are still kept, in their order.
+    /// Retained events of its quote and of itself, in order.
     pub events: Vec<Event>,
-    /// What is to be done next; `None` at its end.
+    /// Its next job; `None` in a terminal state.
     pub job: Option<Job>,
-    /// What rails said that cannot be right.
+    /// Rail reports that contradict the payment's state.
     pub discrepancies: Vec<(Timestamp, Discrepancy)>,
 }
 
-/// The case of a payment; `None` where the tenant has none of this id.
+/// Returns the case of a payment; `None` if the tenant has no payment with this id.
 ///
 /// # Errors
 /// The database cannot be reached, or a row is not readable.

@@ -1,5 +1,6 @@
-//! What people ask about payments and the books: where a payment is and why, which rail would take one, what the
-//! newest numbers are. Reads only; what people decide goes through the same commands as everything else.
+//! Reads for operators about payments and the books: where a payment is and why, which rail would
+//! accept one, the latest numbers. Read-only; operators' decisions go through the same commands as
+//! everything else.
 
 mod case;
 mod story;

@@ -1,4 +1,4 @@
-//! Why a payment is where it is, in one sentence for people.
+//! Explains a payment's state in one sentence.
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::payment::{Payment, PaymentState, ReviewState};
@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 
 use super::Case;
 
-/// Why the payment is where it is and what it waits for.
+/// Why the payment is in its state and what it waits for.
 pub fn why(case: &Case, now: Timestamp) -> String {
     let payment = &case.record.payment;
     let last = case.attempts.last();
@@ -38,11 +38,11 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
     if payment.review == ReviewState::Waiting {
         let score = payment.screened.score;
         return match &payment.screened.evidence {
-            Some(evidence) => format!("A person has to decide: screening scored {score} against {evidence}."),
+            Some(evidence) => format!("A reviewer has to decide: screening scored {score} against {evidence}."),
             None if payment.screened.stale => {
-                "A person has to decide: the sanction lists were too old to clear anybody.".to_owned()
+                "A reviewer has to decide: the sanctions lists were too old to clear the parties.".to_owned()
             }
-            None => format!("A person has to decide: screening scored {score}."),
+            None => format!("A reviewer has to decide: screening scored {score}."),
         };
     }
     match last.map(|attempt| (attempt, attempt.state)) {
@@ -50,21 +50,21 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
             format!("It was handed to {} on {}; its answer is awaited.", attempt.rail, shown(attempt.created_at))
         }
         Some((attempt, AttemptState::Indeterminate)) => format!(
-            "Nobody knows whether {} took it: the rail is being asked, and nothing is sent again before it answers.",
+            "It is unknown whether {} accepted it: the rail is being queried, and nothing is sent again before it answers.",
             attempt.rail
         ),
         Some((attempt, AttemptState::Refused)) => format!(
-            "{} refused it ({}); another rail is being looked for.",
+            "{} rejected it ({}); another rail is being selected.",
             attempt.rail,
             attempt.reason.as_deref().unwrap_or("no reason given")
         ),
         _ => match case.job.as_ref().filter(|job| job.run_at > now) {
             Some(job) => format!(
-                "No rail can take it now; it is tried again at {}{}.",
+                "No rail can accept it now; the next attempt is at {}{}.",
                 shown(job.run_at),
-                if job.tries > 0 { format!(" after {} tries", job.tries) } else { String::new() }
+                if job.tries > 0 { format!(" after {} attempts", job.tries) } else { String::new() }
             ),
-            None => "It is waiting for its turn to be sent.".to_owned(),
+            None => "It is queued for submission.".to_owned(),
         },
     }
 }
@@ -73,7 +73,7 @@ fn unknown(payment: &Payment, last: Option<&Attempt>) -> String {
     let since = payment.standing.state_at;
     let rail = last.map_or_else(|| "The rail".to_owned(), |attempt| attempt.rail.to_string());
     format!(
-        "{rail} has not said what became of it since {}: two people have to find out at the bank, while the rail goes on being asked.",
+        "{rail} has not reported its outcome since {}: two reviewers have to confirm it with the bank, while inquiries continue.",
         shown(payment.unclear_since.unwrap_or(since))
     )
 }

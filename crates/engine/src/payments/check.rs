@@ -1,4 +1,5 @@
-//! Checks an order as far as no row is needed: its country's rules, what the rails insist on, the names.
+//! Checks an order as far as possible without the database: its country's rules, the rails'
+//! requirements, the names.
 
 use domain::fault::Fault;
 use domain::money::Money;
@@ -9,11 +10,11 @@ use domain::screening::{Party, Screened};
 
 use super::{Denied, Payments};
 
-/// What is told of a name that no rail can say.
+/// Message for a name that no rail can transmit.
 pub(crate) const UNSPOKEN: &str = "The rail has no characters for this name: write it in Latin letters";
 
 impl Payments {
-    /// The order, if every rule of its country holds and some rail can take it.
+    /// Returns the order if it meets every rule of its country and some rail can accept it.
     pub(super) fn checked(&self, draft: Draft, shape: Vec<Fault>) -> Result<Order, Denied> {
         let world = &self.world;
         let today = world.clock.now().date();
@@ -30,7 +31,7 @@ impl Payments {
 
     fn missing(&self, order: &Order) -> Option<Fault> {
         let corridors = &self.world.corridors;
-        // An amount that is no amount of the currency cannot match its quote and is told so there.
+        // An amount with too many decimals cannot match its quote, and is reported as such there.
         let amount = Money::exact(order.amount, order.country.currency())?;
         Some(match route::lacking(corridors, &wanted(order, amount, corridors))? {
             Unfit::Needs(Need::LocalCode) => Fault::new(
@@ -49,7 +50,7 @@ impl Payments {
         })
     }
 
-    /// Screens the names of both sides, in memory.
+    /// Screens the names of both parties, in memory.
     pub(super) fn screen(&self, order: &Order) -> Screened {
         let parties = [
             Party { name: &order.sender_name, birthdate: order.sender_birthdate, country: Some(&order.sender_country) },
@@ -59,7 +60,7 @@ impl Payments {
     }
 }
 
-/// What an order asks of a rail.
+/// What an order requires of a rail.
 pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::policy::Corridors) -> Wanted<'a> {
     let default = corridors.corridors.get(&order.country).and_then(|corridor| corridor.default_local_code.as_ref());
     Wanted {

@@ -1,7 +1,7 @@
-//! The payment service as the HTTP room uses it: quotes, payments, their status and lists.
+//! The payment service as used by the HTTP layer: quotes, payments, their status and lists.
 //!
-//! Everything that needs no row is found out here, in memory, before the command is built: the rate, the route, the
-//! rules of the order's country, screening. What changes state is left to the engine.
+//! Everything that needs no row is determined here, in memory, before the command is built: rate,
+//! route, the rules of the order's country, screening. State changes are left to the engine.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ mod waiting;
 
 pub use waiting::waiting;
 
-/// The body of POST /v2/quote, read and shaped.
+/// The parsed body of POST /v2/quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuoteRequest {
     /// Destination.
@@ -49,49 +49,49 @@ pub struct QuoteRequest {
     pub currency: Currency,
     /// Base amount.
     pub amount: Decimal,
-    /// For better routing.
+    /// Improves routing.
     pub beneficiary_account_number: Option<String>,
-    /// For better routing.
+    /// Improves routing.
     pub bank_branch_code: Option<String>,
 }
 
-/// The tenant on whose behalf a request came, with what it has agreed.
+/// The tenant that sent a request, with its policy.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// Its id.
     pub tenant: TenantId,
-    /// What it has agreed.
+    /// Its policy.
     pub policy: Arc<TenantPolicy>,
 }
 
-/// Something that a request made, or that the same request made before.
+/// What a request created, or what an earlier identical request created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<T> {
-    /// The thing.
+    /// The created record.
     pub made: T,
-    /// Whether it was made by an earlier request with the same Idempotency-Key.
+    /// Whether an earlier request with the same Idempotency-Key created it.
     pub replayed: bool,
 }
 
-/// Why a request was not served.
+/// Why a request was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// Rules of single fields are broken: all of them at once.
+    /// Violations of field rules: all at once.
     #[error("invalid fields: {0:?}")]
     Invalid(Vec<Fault>),
-    /// The corridor is switched off for everybody.
+    /// The corridor is switched off for all tenants.
     #[error("no payments to {} at present", .0.alpha3())]
     CorridorUnavailable(Country),
-    /// The tenant may not pay into the country.
+    /// The country is not enabled for the tenant.
     #[error("payments to {} are not enabled for this client", .0.alpha3())]
     CorridorNotEnabled(Country),
-    /// There is no rate, or it is too old.
+    /// The rate is missing or too old.
     #[error("no current rate from {} to {}", .0.code(), .1.code())]
     RateUnavailable(Currency, Currency),
-    /// The decision was no.
+    /// The command was refused.
     #[error(transparent)]
     Refused(Refused),
-    /// No decision was made, or it is not known.
+    /// The command was not decided, or its outcome is unknown.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// Reading failed.
@@ -114,7 +114,7 @@ impl Payments {
         Payments { store, engine, world, environment }
     }
 
-    /// Makes a quote (POST /v2/quote).
+    /// Creates a quote (POST /v2/quote).
     pub async fn quote(
         &self,
         caller: &Caller,
@@ -140,7 +140,8 @@ impl Payments {
         }
     }
 
-    /// Accepts an order (POST /v2/payment); `shape` is what was wrong with the fields of the draft already. The reply's payment is as it was accepted, also when it is replayed.
+    /// Accepts an order (POST /v2/payment); `shape` lists the faults of the draft's fields found so
+    /// far. The reply contains the payment as accepted, even when replayed.
     pub async fn pay(
         &self,
         caller: &Caller,
@@ -168,8 +169,8 @@ impl Payments {
         }
     }
 
-    /// A request that cannot be served now is repeated where it was served before: what it made was made,
-    /// whatever has become of the rate, the document or the corridor.
+    /// A request that cannot be served now is replayed if it was served before: what it created
+    /// exists, whatever the current rate, document or corridor.
     async fn made_before(
         &self,
         tenant: TenantId,
@@ -199,17 +200,17 @@ impl Payments {
         }
     }
 
-    /// A quote of the tenant (GET /v2/quote/{id}).
+    /// Returns a quote of the tenant (GET /v2/quote/{id}).
     pub async fn find_quote(&self, caller: &Caller, id: QuoteId) -> Result<Option<Quote>, Denied> {
         Ok(self.store.quote(caller.tenant, id).await?)
     }
 
-    /// A payment of the tenant with its order and quote (GET /v2/payments/{id}).
+    /// Returns a payment of the tenant with its order and quote (GET /v2/payments/{id}).
     pub async fn find_payment(&self, caller: &Caller, id: PaymentId) -> Result<Option<Record>, Denied> {
         Ok(self.store.payment_record(caller.tenant, id).await?)
     }
 
-    /// The same by the caller's own id.
+    /// Same by the caller's own id.
     pub async fn find_by_external_id(&self, caller: &Caller, external_id: &str) -> Result<Option<Record>, Denied> {
         match self.store.payment_id_by_external(caller.tenant, external_id).await? {
             Some(id) => self.find_payment(caller, id).await,
@@ -217,12 +218,12 @@ impl Payments {
         }
     }
 
-    /// Payments of the tenant (GET /v2/payments).
+    /// Lists payments of the tenant (GET /v2/payments).
     pub async fn list(&self, caller: &Caller, filter: &ListFilter) -> Result<Vec<Record>, Denied> {
         Ok(self.store.list_payments(caller.tenant, filter).await?)
     }
 
-    /// A person's decision about a payment in review.
+    /// Applies a reviewer's decision on a payment in review.
     pub async fn review(
         &self,
         tenant: TenantId,
@@ -234,7 +235,8 @@ impl Payments {
         self.run_for(tenant, action).await.map(drop)
     }
 
-    /// What people found out about an `unknown` payment, or one that came back, whose attempt they have looked at.
+    /// Records the outcome of an `unknown` or returned payment, for the attempt that the reviewers
+    /// examined.
     pub async fn resolve(
         &self,
         tenant: TenantId,
@@ -249,12 +251,12 @@ impl Payments {
         self.run_for(tenant, action).await.map(drop)
     }
 
-    /// Makes a statement of one of the tenant's accounts, see [`statement::make`].
+    /// Creates a statement of one of the tenant's accounts, see [`statement::make`].
     pub async fn statement(&self, wanted: &Wanted) -> Result<Statement, StatementError> {
         statement::make(&self.store, wanted).await
     }
 
-    /// Pays coin into the tenant's prefund account.
+    /// Credits stablecoins to the tenant's prefund account.
     pub async fn top_up(
         &self,
         tenant: TenantId,
@@ -265,7 +267,7 @@ impl Payments {
         self.run_for(tenant, Action::TopUp { coin, minor, by: Box::new(by.into()) }).await.map(drop)
     }
 
-    /// Books coins that the bank has sent from its treasury back to its controller.
+    /// Books coins that the bank sent from its treasury back to its controller.
     pub async fn fund_controller(
         &self,
         tenant: TenantId,
@@ -276,7 +278,7 @@ impl Payments {
         self.run_for(tenant, Action::FundController { coin, minor, by: Box::new(by.into()) }).await.map(drop)
     }
 
-    /// The store, for reads that have no rules of their own (events, keys).
+    /// The store, for reads without rules of their own (events, keys).
     pub const fn store(&self) -> &Store {
         &self.store
     }
@@ -291,7 +293,7 @@ impl Payments {
         &self.world
     }
 
-    /// Which world this service runs in.
+    /// The environment in which this service runs.
     pub const fn environment(&self) -> Environment {
         self.environment
     }
@@ -308,7 +310,7 @@ impl Payments {
     }
 }
 
-/// Whether the tenant may pay into the country: told before anything that is wrong with a request.
+/// Whether the country is enabled for the tenant: reported before any other error of a request.
 ///
 /// # Errors
 /// [`Denied::CorridorNotEnabled`]

@@ -8,7 +8,7 @@ use domain::time::Span;
 use super::{Caller, Denied, Payments, QuoteRequest};
 
 impl Payments {
-    /// The price of a request, how long it holds, and the cap on open quotes.
+    /// The price of a request, its validity, and the cap on open quotes.
     pub(super) fn price(&self, caller: &Caller, request: QuoteRequest) -> Result<(Offer, Span, Option<u32>), Denied> {
         let (country, coin) = (request.country, caller.policy.settlement_coin);
         let world = &self.world;
@@ -46,7 +46,8 @@ impl Payments {
                 spent: None,
             };
             let fitting = route::candidates(&world.corridors, &wanted);
-            // No single rail may take exactly this amount to this bank; the dearest of the country covers it.
+            // If no rail accepts exactly this amount to this bank, the country's most expensive
+            // rail sets the cost.
             let dearest = || world.corridors.rails_of(country).map(|rail| rail.cost_minor).max().unwrap_or(0);
             fitting.first().map_or_else(dearest, |rail| rail.cost_minor)
         };

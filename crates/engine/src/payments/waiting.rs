@@ -1,14 +1,14 @@
-//! Payments that people decide about: those that screening held, and those of which nobody knows what became.
+//! Payments that wait for reviewers: held by screening, or of unknown outcome.
 
 use domain::country::Country;
 use domain::ids::TenantId;
 use domain::payment::{PaymentState, ReviewState};
 use store::{ListFilter, Record, Store, StoreError};
 
-/// Most payments of one country that are looked through.
+/// Maximum number of payments scanned per country.
 const LOOKED_THROUGH_MAX: usize = 1_000;
 
-/// Unknown payments, and queued ones that screening held: the oldest first.
+/// Unknown payments and queued ones held by screening, oldest first.
 ///
 /// # Errors
 /// The database cannot be reached, or a row is not readable.

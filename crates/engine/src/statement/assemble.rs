@@ -1,4 +1,4 @@
-//! From what was read to a statement, with every check. Pure: no store, no clock.
+//! Assembles a statement from the rows read, with every check. Pure: no store, no clock.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use uuid::Uuid;
 
 use super::{Balance, Direction, Entry, FINAL_AFTER, Statement, StatementError, Subject, Total, Wanted, words};
 
-/// How many reservations are open at the end of the period: debits, credits.
+/// Reservations open at the end of the period: debits, credits.
 pub(super) fn open_counts(account: &AccountCode, period: &AccountPeriod) -> Result<(i64, i64), StatementError> {
     let ending = ending(account, period)?;
     Ok((ending.debits.reserved_count, ending.credits.reserved_count))
 }
 
-/// The statement, if everything agrees.
+/// Returns the statement if everything agrees.
 pub(super) fn statement(
     wanted: &Wanted,
     period: &AccountPeriod,
@@ -43,7 +43,8 @@ pub(super) fn statement(
         entries.push((entry, running));
     }
     if running != closing.booked {
-        let what = format!("opening and movements make {running}, the closing balance is {}", closing.booked);
+        let what =
+            format!("opening balance and movements add up to {running}, but the closing balance is {}", closing.booked);
         return Err(disagrees(account, what));
     }
     Ok(Statement {
@@ -63,12 +64,12 @@ pub(super) fn statement(
     })
 }
 
-/// What all transfers up to the end of the period add up to.
+/// The sums of all transfers up to the end of the period.
 fn ending(account: &AccountCode, period: &AccountPeriod) -> Result<Totals, StatementError> {
     period.before.plus(period.during).ok_or_else(|| beyond(account))
 }
 
-/// All transfers there are make the account as its row says.
+/// All transfers must add up to the account's row.
 fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals) -> Result<(), StatementError> {
     let all = ending.plus(period.after).ok_or_else(|| beyond(account))?;
     let row = &period.account;
@@ -77,7 +78,7 @@ fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals)
     if folded == stored {
         return Ok(());
     }
-    Err(disagrees(account, format!("its transfers add up to {folded:?}, the account has {stored:?}")))
+    Err(disagrees(account, format!("its transfers add up to {folded:?}, but the account holds {stored:?}")))
 }
 
 /// Count and sum of debits and of credits.
@@ -91,7 +92,7 @@ fn reserved(totals: Totals) -> Listed {
     [totals.debits, totals.credits].map(|side| (side.reserved_count, side.reserved))
 }
 
-/// What is listed is what was summed up.
+/// The listed transfers must match the sums.
 fn agree_with_list(
     account: &AccountCode,
     what: &str,
@@ -110,7 +111,7 @@ fn agree_with_list(
     if listed == summed {
         return Ok(());
     }
-    Err(disagrees(account, format!("the {what} listed add up to {listed:?}, summed up they are {summed:?}")))
+    Err(disagrees(account, format!("the {what} listed add up to {listed:?}, but their stored sum is {summed:?}")))
 }
 
 fn balance(account: &AccountCode, totals: Totals) -> Result<Balance, StatementError> {
@@ -160,5 +161,5 @@ fn disagrees(account: &AccountCode, what: String) -> StatementError {
 }
 
 fn beyond(account: &AccountCode) -> StatementError {
-    disagrees(account, "a sum leaves 64 bits".to_owned())
+    disagrees(account, "a sum exceeds 64 bits".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Statements against an account that the domain books, and against books that were touched.
+//! Statements of an account booked by the domain, and of manipulated books.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ fn prefund() -> AccountCode {
     AccountCode::Prefund(StableCoin::Usdt)
 }
 
-/// What somebody does with the account.
+/// An operation on the account.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     TopUp(i64),
     Reserve(i64),
-    /// Ends one of the open reservations, either way.
+    /// Ends one of the open reservations, posted or voided.
     End(usize, bool),
 }
 
@@ -39,11 +39,11 @@ fn acts() -> impl Strategy<Value = Vec<(i64, Act)>> {
     proptest::collection::vec((1..DAY / 8, act), 0..60)
 }
 
-/// The account as the domain books it, and every transfer in order.
+/// The account as booked by the domain, and every transfer in order.
 struct History {
     account: Account,
     transfers: Vec<StoredTransfer>,
-    /// Balance and available behind each instant.
+    /// Balance and available amount after each instant.
     seen: Vec<(Timestamp, i64, i64)>,
 }
 
@@ -161,7 +161,8 @@ fn balances_at(history: &History, at: Timestamp) -> (i64, i64) {
 }
 
 proptest! {
-    /// The balances are those of the account at both ends, and the listed movements lead from one to the other.
+    /// The balances are the account's at both ends, and the listed movements lead from one to the
+    /// other.
     #[test]
     fn opening_and_movements_make_the_closing_balance(acts in acts(), from in 0..3 * DAY, length in 1..3 * DAY) {
         let history = play(&acts);
@@ -180,9 +181,9 @@ proptest! {
         prop_assert_eq!(made.closing.booked.minor - reserved, made.closing.available.minor);
     }
 
-    /// Two periods that meet make the same as one.
+    /// Two adjacent periods equal one.
     #[test]
-    fn periods_that_meet_join(acts in acts(), from in 0..DAY, first in 1..DAY, second in 1..DAY) {
+    fn adjacent_periods_join(acts in acts(), from in 0..DAY, first in 1..DAY, second in 1..DAY) {
         let history = play(&acts);
         let [from, middle, to] = [from, from + first, from + first + second].map(Timestamp);
         let (one, two) = (make(&history, from, middle).expect("agrees"), make(&history, middle, to).expect("agrees"));
@@ -204,7 +205,7 @@ fn some() -> History {
 }
 
 #[test]
-fn books_that_were_touched_make_no_statement() {
+fn manipulated_books_make_no_statement() {
     let history = some();
     let (from, to) = (Timestamp(0), Timestamp(5 * DAY));
     let (right, open) = period(&history, (from, to));
@@ -245,7 +246,7 @@ fn numbers_count_days_and_a_late_period_is_final() {
 }
 
 #[test]
-fn an_entry_says_what_it_belongs_to_in_words_of_business() {
+fn an_entry_carries_business_labels_and_its_subject() {
     let history = some();
     let (from, to) = (Timestamp(0), Timestamp(5 * DAY));
     let (period, open) = period(&history, (from, to));
@@ -256,13 +257,13 @@ fn an_entry_says_what_it_belongs_to_in_words_of_business() {
     assert_eq!(
         shown,
         [
-            ("Prefunding received", "Payments under way"),
-            ("Payment", "Payments under way"),
-            ("Prefunding received", "Payments under way")
+            ("Prefunding received", "Payments in transit"),
+            ("Payment", "Payments in transit"),
+            ("Prefunding received", "Payments in transit")
         ]
     );
     assert_eq!(made.entries[1].0.references.external_id.as_deref(), Some("inv-1"));
     assert_eq!(made.entries[1].0.subject.id(), Some(paid));
-    assert_eq!(made.entries[0].0.subject, Subject::Nothing, "a top-up's reason names no kind of thing");
+    assert_eq!(made.entries[0].0.subject, Subject::Nothing, "a top-up's reason names no kind of record");
     assert_eq!(made.reservations.len(), 1);
 }

@@ -1,4 +1,5 @@
-//! The ledger's words in words of business. A reader of a statement knows neither accounts nor reasons.
+//! Business labels for the ledger's codes. Readers of a statement know neither accounts nor
+//! reasons.
 
 use domain::ledger::AccountCode;
 
@@ -6,55 +7,55 @@ use domain::ledger::AccountCode;
 pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
     match account {
         AccountCode::Prefund(_) => "Prefunded account",
-        AccountCode::InTransit(_) => "Payments under way",
+        AccountCode::InTransit(_) => "Payments in transit",
         AccountCode::Nostro(..) => "Account at the paying bank",
         AccountCode::FxPosition(_) => "Currency exchange",
         AccountCode::FeeIncome(_) => "Fees",
-        AccountCode::RailCost(_) => "Cost of paying out",
+        AccountCode::RailCost(_) => "Payout cost",
         AccountCode::RailCharges(_) => "Charges of the paying bank",
         AccountCode::Rounding(_) => "Rounding differences",
-        AccountCode::External(_) => "Outside (paid in or out)",
+        AccountCode::External(_) => "External (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
-        AccountCode::Unswept(_) => "Coins taken for exchange",
+        AccountCode::Unswept(_) => "Stablecoins collected for exchange",
         AccountCode::Treasury(_) => "Treasury",
-        AccountCode::Exchanged(_) => "Coins paid out for",
-        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Money under clarification",
+        AccountCode::Exchanged(_) => "Stablecoins exchanged and paid out",
+        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Funds under investigation",
     }
 }
 
-/// Why money moved. A reason that this program does not write any more is only "Movement".
+/// The reason for a movement. A reason code that is no longer written is only "Movement".
 pub(super) fn purpose(reason: &str) -> &'static str {
     match reason {
         "prefund.top_up" => "Prefunding received",
-        "payment.reserve" => "Payment under way",
+        "payment.reserve" => "Payment in transit",
         "payment.post" => "Payment",
         "payment.fx" => "Payment: exchange",
         "payment.premium" => "Payment: fee",
-        "payment.rail_cost" => "Payment: cost of paying out",
+        "payment.rail_cost" => "Payment: payout cost",
         "rail.charges" => "Charges of the paying bank",
         "payment.rounding" => "Payment: rounding difference",
         "payment.return" => "Payment returned",
         "deposit.credit" => "Incoming transfer",
         "deposit.reserve" => "Incoming transfer on its way to the wallet",
         "deposit.release" | "deposit.clear" => "Incoming transfer, credited to the wallet",
-        "deposit.fee" => "Fee that the coin's contract took of an incoming transfer",
-        "deposit.refund" => "Incoming transfer given back",
+        "deposit.fee" => "Token contract's fee on an incoming transfer",
+        "deposit.refund" => "Incoming transfer refunded",
         "deposit.suspend" | "deposit.late" | "deposit.unseen" | "deposit.dropped" => {
-            "Incoming transfer taken back: it is no longer on the chain"
+            "Incoming transfer reversed: no longer on the chain"
         }
         "deposit.resume" => "Incoming transfer, on the chain again",
-        "exchange.reserve" => "Exchange order under way",
+        "exchange.reserve" => "Exchange order in progress",
         "exchange.debit" => "Exchange order",
         "exchange.fx" => "Exchange order: exchange",
         "exchange.spread" => "Exchange order: spread",
         "exchange.payout" => "Exchange order: paid out",
-        "exchange.payout_returned" => "Exchange order: pay-out came back",
-        "exchange.recredit" => "Exchange order: to be given back",
-        "exchange.return" => "Exchange order given back",
-        "sweep.reserve" => "Sweep to the treasury under way",
+        "exchange.payout_returned" => "Exchange order: payout returned",
+        "exchange.recredit" => "Exchange order: to be refunded",
+        "exchange.return" => "Exchange order refunded",
+        "sweep.reserve" => "Sweep to the treasury in progress",
         "sweep.done" => "Sweep to the treasury",
-        "sweep.fund" => "Coins sent back from the treasury",
+        "sweep.fund" => "Stablecoins sent back from the treasury",
         _ => "Movement",
     }
 }

@@ -12,16 +12,17 @@ use crate::command::wallets::WalletAction;
 use crate::command::{Action, Idempotency};
 use crate::workers::follow::blacklist_tokens;
 
-/// How long the answer to a blacklist waits for the chain (`decisions.md`, "usdc_contract_blacklist_applied").
+/// How long a blacklist request waits for the chain (`decisions.md`,
+/// "usdc_contract_blacklist_applied").
 const CHAIN_WAIT: Span = Span::secs(10);
-/// How often the chain is asked meanwhile.
+/// How often the chain is polled during that time.
 const CHAIN_ASK: Span = Span::millis(250);
 
 impl Wallets {
     /// Blocks a wallet.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 as `domain::wallet` has it.
+    /// [`Denied::NotFound`]; 409 as defined in `domain::wallet`.
     pub async fn block(
         &self,
         caller: &Caller,
@@ -34,7 +35,7 @@ impl Wallets {
         self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block { order, by, idempotency })).await
     }
 
-    /// Unblocks a wallet; `reason` is kept with it.
+    /// Unblocks a wallet; `reason` is stored with it.
     ///
     /// # Errors
     /// As [`Wallets::block`].
@@ -49,10 +50,10 @@ impl Wallets {
         self.unblock_as_seen(caller, id, None, reason, by, idempotency).await
     }
 
-    /// The same for the block that began at `seen`, and for no other; `None` = for whichever there is.
+    /// Same for the block that began at `seen`, and for no other; `None` = for any.
     ///
     /// # Errors
-    /// As [`Wallets::block`]; 409 where another one took its place.
+    /// As [`Wallets::block`]; 409 if another block has replaced it.
     pub async fn unblock_as_seen(
         &self,
         caller: &Caller,
@@ -66,8 +67,8 @@ impl Wallets {
         self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock { seen, reason, by, idempotency })).await
     }
 
-    /// Passes a regulator's order on. Whether USDC's contract has the address on its blacklist is what the chain shows
-    /// when this answers; where our keys can put it there, the answer waits for that for a while.
+    /// Passes on a regulator's order. The answer states whether USDC's contract has the address on
+    /// its blacklist; if our keys can add it, the answer waits for that for a limited time.
     ///
     /// # Errors
     /// As [`Wallets::block`].
@@ -91,7 +92,8 @@ impl Wallets {
         Ok(reply)
     }
 
-    /// What `isBlacklisted` shows, as soon as it is true or when the time is up; `None` = the chain does not answer.
+    /// The value of `isBlacklisted`, once it is true or the time is up; `None` = the chain does not
+    /// answer.
     async fn shown_on_chain(&self, wallet: &Wallet, wait: Span) -> Result<Option<bool>, Denied> {
         let wallets = self.offered()?;
         let Some(token) = wallets.config.token(StableCoin::Usdc) else { return Ok(None) };
@@ -101,7 +103,7 @@ impl Wallets {
             let shown = match wallets.chain.is_blacklisted(token, wallet.address).await {
                 Ok(shown) => Some(shown),
                 Err(error) => {
-                    tracing::warn!(%error, "the chain cannot be asked for a blacklist now");
+                    tracing::warn!(%error, "blacklist read failed, will retry");
                     None
                 }
             };
@@ -112,8 +114,8 @@ impl Wallets {
         }
     }
 
-    /// Whether a transaction may still put the wallet's address on USDC's blacklist: one that the contract refused, as it
-    /// refuses a key that is not its blacklister, is not worth waiting for.
+    /// Whether a transaction may still add the wallet's address to USDC's blacklist. One that the
+    /// contract rejects, because the key is not its blacklister, is not waited for.
     async fn writes_blacklist(&self, wallet: &Wallet) -> Result<bool, Denied> {
         let open = self.store().open_intents(wallet.tenant, wallet.id).await?;
         Ok(open.iter().any(|intent| intent.kind == IntentKind::Blacklist(StableCoin::Usdc)))

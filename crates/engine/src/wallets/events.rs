@@ -16,7 +16,7 @@ use crate::command::{Action, Idempotency, Outcome};
 const FIELD: &str = "event_id";
 
 impl Wallets {
-    /// Events behind `after`, in order, at most `limit` (GET events).
+    /// Events after `after`, in order, at most `limit` (GET events).
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -29,7 +29,7 @@ impl Wallets {
         Ok(self.store.wallet_events_after(caller.tenant, after, limit).await?)
     }
 
-    /// The number of the newest event, 0 where there is none.
+    /// The number of the latest event, 0 if there is none.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -37,7 +37,7 @@ impl Wallets {
         Ok(self.store.wallet_event_head(caller.tenant).await?)
     }
 
-    /// The body of an event's webhook: the same bytes at every try.
+    /// The body of an event's webhook: identical bytes at every attempt.
     ///
     /// # Errors
     /// [`Denied::NotOffered`]
@@ -51,7 +51,7 @@ impl Wallets {
         }
     }
 
-    /// A page of deliveries, those of the newest events first.
+    /// A page of deliveries, latest events first.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -64,7 +64,7 @@ impl Wallets {
         Ok(self.store.deliveries(caller.tenant, filter, page).await?)
     }
 
-    /// One delivery with all its tries.
+    /// Returns one delivery with all its attempts.
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -81,7 +81,7 @@ impl Wallets {
         self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// Has an event delivered, again or after all.
+    /// Requests a delivery or redelivery of an event.
     ///
     /// # Errors
     /// [`Denied::NotFound`]

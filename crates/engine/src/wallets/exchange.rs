@@ -1,4 +1,4 @@
-//! Exchange rates and orders: what is found out about them before the engine decides.
+//! Exchange rates and orders: checks and lookups before the engine decides.
 
 use domain::attempt::Doubt;
 use domain::audit::Deed;
@@ -24,17 +24,17 @@ use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "order_id";
-/// What is told of a holder whom no rail can pay.
+/// Message for an account holder's name that no rail can transmit.
 const NO_HOLDER: &str = "Input should be the name of the account's holder as the bank has it, in Latin letters";
-/// How long an exchange takes as a rule: the debit on the chain, and a rail of each kind of which nothing is known yet.
+/// Typical duration of an exchange's on-chain debit, and of a rail of each kind without history.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
 const BATCH_EXPECTED: Span = Span::hours(24);
 
-/// An order that is asked for (POST orders); the account's shape and check digits are right.
+/// A requested order (POST orders); the account's format and check digits are valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewOrderAsked {
-    /// The wallet that the coins come from.
+    /// The wallet that the coins are debited from.
     pub wallet: WalletId,
     /// `from_currency`
     pub coin: StableCoin,
@@ -53,22 +53,23 @@ pub struct NewOrderAsked {
 }
 
 impl Wallets {
-    /// The rate as it is now, for an amount or for one coin (GET exchange-rate).
+    /// The current rate, for an amount or for one coin (GET exchange-rate).
     ///
     /// # Errors
-    /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount of which nothing would be paid out.
+    /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount too small to pay out.
     pub fn exchange_rate(&self, caller: &Caller, coin: StableCoin, minor: Option<i64>) -> Result<RateQuote, Denied> {
         self.offered()?;
         let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
-        // In the words in which an order of that amount is refused.
+        // Same error as for an order of that amount.
         quote.ok_or(Denied::Refused(Refused::Exchange(OrderRefusal::Amount)))
     }
 
-    /// Makes an order (POST orders).
+    /// Creates an order (POST orders).
     ///
     /// # Errors
-    /// [`Denied::NotFound`], [`Denied::RateUnavailable`], [`Denied::ListsStale`]; refusals as `domain::exchange::create`
-    /// has them. What screening the account holder found is no refusal: the order is made and never begun.
+    /// [`Denied::NotFound`], [`Denied::RateUnavailable`], [`Denied::ListsStale`]; refusals as in
+    /// `domain::exchange::create`. A screening hit on the account holder is not a refusal: the
+    /// order is created and never started.
     pub async fn create_order(
         &self,
         caller: &Caller,
@@ -97,10 +98,10 @@ impl Wallets {
         self.changed_order(caller, Action::Exchange(key, action), "wallet_id").await
     }
 
-    /// Calls an order off (POST orders/{order_id}/cancel).
+    /// Cancels an order (POST orders/{order_id}/cancel).
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where its coins move already.
+    /// [`Denied::NotFound`]; 409 if its coins are already moving.
     pub async fn cancel_order(
         &self,
         caller: &Caller,
@@ -111,11 +112,12 @@ impl Wallets {
         self.act_on(caller, &order, ExchangeAction::Cancel { idempotency }).await
     }
 
-    /// People have found out what became of a pay-out that nobody knew about, whose attempt they have looked at. Four eyes
-    /// are the caller's business.
+    /// Records the outcome of a payout that was unknown, for the attempt that the reviewers
+    /// examined. The caller enforces four eyes.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where no pay-out is under way of which nobody knows what became, or another one.
+    /// [`Denied::NotFound`]; 409 if no payout of unknown outcome is under way, or a different one
+    /// is.
     pub async fn resolve_order(
         &self,
         caller: &Caller,
@@ -133,10 +135,10 @@ impl Wallets {
         self.act_on(caller, &order, ExchangeAction::Resolve { seen, status, evidence, by }).await
     }
 
-    /// A person gives the coins of an order back whose pay-out came back after it was settled.
+    /// Recredits the coins of a settled order whose payout was returned.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where nothing came back, or its coins are given back already.
+    /// [`Denied::NotFound`]; 409 if no payout was returned or its coins are recredited already.
     pub async fn recredit_order(
         &self,
         caller: &Caller,
@@ -194,7 +196,7 @@ impl Wallets {
         }
     }
 
-    /// What the lists say of an account holder. Lists that are too old clear no order, and say nothing of one holder: the
+    /// Screens an account holder. Lists that are too old can clear no order and give no result: the
     /// order is refused for now.
     fn screened(&self, holder: &str) -> Result<Screened, Denied> {
         let now = self.world.clock.now();
@@ -206,7 +208,7 @@ impl Wallets {
         Ok(screened)
     }
 
-    /// The price for a caller, from a rate that is young enough to be paid out at.
+    /// The price for a caller, from a rate recent enough to pay out at.
     fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
         let world = &self.world;
         let (base, now) = (coin.currency(), world.clock.now());
@@ -222,7 +224,7 @@ impl Wallets {
         Ok(Price::new(mid.rate, caller.policy.wallet.spread_bps))
     }
 
-    /// How long the pay-out takes as a rule, over the rail that would take it.
+    /// Typical duration of the payout over the rail that would be selected.
     fn expected(&self, payout: Option<Money>, bank: &BankAccount) -> Result<Span, Denied> {
         let refused = || Denied::Refused(Refused::Exchange(OrderRefusal::Amount));
         let wanted = Wanted {
@@ -246,7 +248,7 @@ impl Wallets {
     }
 }
 
-/// The account with what the directory knows of its bank.
+/// The account with the directory's data about its bank.
 fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount {
     let code = asked.bank_code.as_deref().map(str::to_ascii_uppercase);
     let bic = code.as_deref().and_then(Bic::parse);
@@ -267,7 +269,7 @@ fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount
     }
 }
 
-/// A branch of the Pakistani bank that these four letters are of.
+/// A branch of the Pakistani bank with this four-letter code.
 fn bank<'a>(directory: &'a BankDirectory, letters: &str) -> Option<&'a Branch> {
     directory.by_local_code(Country::Pak, letters).or_else(|| {
         let of_bank = |branch: &&Branch| {
@@ -289,7 +291,7 @@ mod tests {
             bank_name: "Standard Chartered Bank (Pakistan)".to_owned(),
             branch_name: None,
         };
-        BankDirectory::from_branches([branch]).expect("a directory")
+        BankDirectory::from_branches([branch]).expect("valid branches")
     }
 
     fn account(iban: Option<&str>, account_number: Option<&str>, bank_code: Option<&str>) -> BankAccount {
@@ -316,7 +318,8 @@ mod tests {
             assert_eq!(found.bank_name.as_deref(), Some("Standard Chartered Bank (Pakistan)"), "{found:?}");
             assert!(found.bic.as_deref().is_some_and(|bic| bic.starts_with("SCBLPKKX")), "{found:?}");
         }
-        // A rail is told the letters, which are the local code, also where the bank was named by its BIC.
+        // A rail receives the four letters, which are the local code, even if the bank was named by
+        // its BIC.
         let by_bic = account(None, Some("1123456702"), Some("SCBLPKKXXXX"));
         assert_eq!((by_bic.bank_code.as_deref(), by_bic.iban), (Some("SCBL"), None));
         let unknown = account(Some("PK24MEZN0000001123456702"), None, None);

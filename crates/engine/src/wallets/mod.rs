@@ -1,7 +1,8 @@
-//! The wallet service as the HTTP room uses it: wallets, payment requests, exchanges, reviews, events and deliveries.
+//! The wallet service as used by the HTTP layer: wallets, payment requests, exchanges, reviews,
+//! events and deliveries.
 //!
-//! Everything that needs no row is found out here before the command is built: rates, contracts, what the chain says.
-//! What changes state is left to the engine.
+//! Everything that needs no row is determined here before the command is built: rates, contracts,
+//! on-chain state. State changes are left to the engine.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,34 +43,34 @@ pub use refund_address::Answered;
 pub use requests::NewRequestAsked;
 pub use reviews::ReviewAsked;
 
-/// The oldest rate that a value is told from.
+/// Maximum age of a rate used for valuations.
 const RATE_AGE_MAX: Span = Span::hours(24);
 
-/// Why a request was not served.
+/// Why a request was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Denied {
-    /// The installation offers no wallets.
+    /// The wallet service is not enabled on this installation.
     #[error("the wallet service is not offered")]
     NotOffered,
-    /// A field's value is not one that is known here.
+    /// A field's value is not allowed.
     #[error("invalid field: {0:?}")]
     Invalid(Fault),
-    /// What a field names is not there, or not this tenant's.
+    /// The record that a field names does not exist or belongs to another tenant.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// There is no rate, or it is too old.
+    /// The rate is missing or too old.
     #[error("no current rate from {} to {}", .0.code(), .1.code())]
     RateUnavailable(Currency, Currency),
-    /// The sanction lists are too old to clear anybody.
-    #[error("the sanction lists are too old: nothing can be cleared now")]
+    /// The sanctions lists are too old to clear anything.
+    #[error("the sanctions lists are too old: nothing can be cleared now")]
     ListsStale,
-    /// The tenant's keys are not there.
+    /// The tenant's keys are unavailable.
     #[error(transparent)]
     Keys(#[from] SignFault),
-    /// The decision was no.
+    /// The command was refused.
     #[error(transparent)]
     Refused(Refused),
-    /// No decision was made, or it is not known.
+    /// The command was not decided, or its outcome is unknown.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// Reading failed.
@@ -83,7 +84,7 @@ pub struct Wallets {
     store: Store,
     engine: Engine,
     world: Arc<World>,
-    /// Controllers that are known to be on the chain: they never go away again.
+    /// Controllers known to be deployed; deployment is permanent.
     deployed: Arc<Mutex<BTreeSet<Address>>>,
 }
 
@@ -93,7 +94,7 @@ impl Wallets {
         Wallets { store, engine, world, deployed: Arc::default() }
     }
 
-    /// The store, for reads that have no rules of their own.
+    /// The store, for reads without rules of their own.
     pub const fn store(&self) -> &Store {
         &self.store
     }
@@ -108,7 +109,7 @@ impl Wallets {
         &self.world
     }
 
-    /// What the wallet service is configured with.
+    /// The wallet service's configuration.
     ///
     /// # Errors
     /// [`Denied::NotOffered`]
@@ -116,14 +117,14 @@ impl Wallets {
         self.world.wallet.as_ref().ok_or(Denied::NotOffered)
     }
 
-    /// The mid-market rate of a coin in a currency, if there is a current one.
+    /// The mid-market rate of a coin in a currency, if a current one exists.
     pub fn mid(&self, coin: StableCoin, currency: Currency) -> Option<Decimal> {
         let now = self.world.clock.now();
         let mid = self.world.rates.mid(coin.currency(), currency)?;
         Some(mid.rate).filter(|rate| rate.is_positive() && now - mid.as_of <= RATE_AGE_MAX)
     }
 
-    /// Draws up to `want` permits of a tenant's window of calls, of which there are `limit` (`decisions.md`, "Rate
+    /// Draws up to `want` permits from a tenant's window of `limit` calls (`decisions.md`, "Rate
     /// limits").
     ///
     /// # Errors
@@ -139,7 +140,7 @@ impl Wallets {
         Ok(self.store.draw_permits(tenant, group, began_at, want, limit).await?)
     }
 
-    /// A wallet of the caller's, or the refusal that its absence is.
+    /// Returns the caller's wallet or [`Denied::NotFound`].
     async fn own_wallet(&self, caller: &Caller, id: WalletId) -> Result<domain::wallet::Wallet, Denied> {
         self.store.wallet(caller.tenant, id).await?.ok_or(Denied::NotFound("wallet_id"))
     }
@@ -160,7 +161,7 @@ impl Wallets {
     }
 }
 
-/// Makes the refusal of a thing that is not there name the field that named it.
+/// Makes a not-found error name the field that referred to the record.
 fn not_found_as(field: &'static str) -> impl Fn(Denied) -> Denied {
     move |denied| match denied {
         Denied::Refused(Refused::NotFound) => Denied::NotFound(field),

@@ -1,4 +1,4 @@
-//! What the page behind a payment link needs. The recipient's wallet never leaves here.
+//! Data for the page of a payment link. The recipient's wallet address is never exposed.
 
 use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::deposit::{Deposit, DepositState};
@@ -16,30 +16,30 @@ use crate::rescan;
 
 const FIELD: &str = "token";
 
-/// One payment as a page shows it.
+/// One payment as shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The deposit.
     pub deposit: Deposit,
-    /// How many confirmations it has and how many it needs, while it waits for them; `None` = it does not wait, or the
-    /// chain counts otherwise.
+    /// Its confirmations and how many it needs, while it waits for them; `None` = it does not wait,
+    /// or finality is determined differently.
     pub confirmations: Option<(u64, u64)>,
 }
 
-/// A sender who has said who they are: what leads them on, and nothing else of what they said.
+/// A sender who submitted their details: only what their own page needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaySender {
-    /// What he submitted, by its id: only he knows it.
+    /// The submission's id, known only to the sender.
     pub id: SenderInfoId,
-    /// `custodial_provider`: where he pays from.
+    /// `custodial_provider`: the provider they pay from.
     pub provider: Option<String>,
-    /// The escrow of this submission; `None` = it was made before submissions had escrows.
+    /// The escrow of this submission; `None` = it predates escrows per submission.
     pub escrow: Option<Address>,
-    /// The submission, its details apart.
+    /// The submission without its details.
     submission: SenderInfo,
-    /// Where he wants money sent back that is not accepted, as he said last.
+    /// Their latest refund address for payments that are not accepted.
     pub back_to: Option<Address>,
-    /// How often he has said it.
+    /// How many answers they gave.
     pub answers: usize,
 }
 
@@ -53,54 +53,57 @@ impl PaySender {
         PaySender { id, provider, escrow, submission, back_to, answers }
     }
 
-    /// Whether a deposit is this sender's: it came to the escrow of the submission.
+    /// Whether a deposit is this sender's: it arrived in the submission's escrow.
     pub fn may_be_of(&self, deposit: &Deposit) -> bool {
         may_have_paid(&self.submission, deposit)
     }
 
-    /// Whether he may still say something else.
+    /// Whether they may still give another answer.
     pub const fn may_answer(&self) -> bool {
         self.answers < ANSWERS_MAX
     }
 }
 
-/// What a transaction that a sender names is to a payment request.
+/// How a transaction named by a sender relates to a payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// One of the request's payments already.
+    /// It is already one of the request's payments.
     Known,
-    /// In the chain and to the sender's address, or the request's; so many blocks of so many, where that is how the chain counts.
+    /// It is in the chain and pays the sender's or the request's address; confirmations and how
+    /// many are needed, if finality counts blocks.
     Confirming(Option<(u64, u64)>),
-    /// To one of those, in a token that is not taken.
+    /// It pays one of these addresses in a token that is not accepted.
     OtherToken,
-    /// In the chain, without paying the request.
+    /// It is in the chain and does not pay the request.
     Elsewhere,
-    /// In the chain, without effect.
+    /// It was reverted.
     Reverted,
-    /// Not in the chain so far.
+    /// It is not in the chain yet.
     NotYet,
-    /// The chain cannot be asked now.
+    /// The chain cannot be queried now.
     Unclear,
 }
 
-/// A payment request as its link leads to it.
+/// A payment request as its link shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayPage {
     /// The request.
     pub request: PaymentRequest,
-    /// Whose customer asks.
+    /// The tenant whose customer requests the payment.
     pub tenant: Tenant,
-    /// Whether the recipient's wallet can receive nothing for now or for good: the page is not available.
+    /// Whether the recipient's wallet cannot receive, for now or permanently: the page is
+    /// unavailable.
     pub closed: bool,
-    /// What has come, the first one first.
+    /// Received payments, in order.
     pub arrivals: Vec<Arrival>,
-    /// What senders have said about themselves, the first one first: each leads its own sender on, and nobody else.
+    /// Senders' submissions, in order: each is for its own sender only.
     pub senders: Vec<PaySender>,
 }
 
 impl PayPage {
-    /// The transaction that gave a deposit back, for the sender whose address it went to: the one who named it, or, where
-    /// no sender named one here, the only one who can have paid. Others would learn that address from it.
+    /// The transaction that refunded a deposit, shown only to the sender whose address received it:
+    /// the one who named it, or the only possible payer if no address was entered here. Others
+    /// would learn that address from it.
     pub fn gave_back(&self, deposit: &Deposit, sender: &PaySender) -> Option<TxHash> {
         let refund = deposit.refund.as_ref().filter(|_| deposit.state == DepositState::Refunded)?;
         let can_have_paid: Vec<&PaySender> = self.senders.iter().filter(|other| other.may_be_of(deposit)).collect();
@@ -111,7 +114,7 @@ impl PayPage {
 }
 
 impl Wallets {
-    /// What the page of a link shows.
+    /// Returns the page of a link.
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -127,7 +130,7 @@ impl Wallets {
             let confirmations = self.confirmations(&deposit).await?;
             arrivals.push(Arrival { deposit, confirmations });
         }
-        // Nobody is asked where to send back what has not come.
+        // Refund addresses are asked for only after a payment arrived.
         let given = match arrivals.is_empty() {
             true => Vec::new(),
             false => self.store.refund_addresses(tenant, request.id).await?,
@@ -137,7 +140,7 @@ impl Wallets {
         Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, senders })
     }
 
-    /// The request, whosever it is, that a link leads to.
+    /// The request of a link, of any tenant.
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -145,11 +148,11 @@ impl Wallets {
         self.store.request_by_token(token).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// A sender says who they are, and gets an escrow that is theirs alone. The same details again, from a browser that
-    /// names the submission it made of them `before`, are that submission.
+    /// Stores a sender's details and assigns an escrow of their own. The same details again, from a
+    /// browser that names the submission `before` that it made of them, are that submission.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; refusals as [`PaymentRequest::submit`] has them.
+    /// [`Denied::NotFound`]; refusals as in [`PaymentRequest::submit`].
     pub async fn submit_sender(
         &self,
         token: &str,
@@ -178,7 +181,8 @@ impl Wallets {
         Ok(Some((self.blocks_since(place.number).await?, needed)))
     }
 
-    /// What a transaction is to a request, and to the sender who asks. Says nothing of money: only the watched chain does.
+    /// How a transaction relates to a request and to the asking sender. Credits nothing: only the
+    /// watched chain does.
     ///
     /// # Errors
     /// [`Denied::NotOffered`], [`Denied::Store`]
@@ -191,7 +195,7 @@ impl Wallets {
             Ok(Some(receipt)) => receipt,
             Ok(None) => return Ok(Found::NotYet),
             Err(error) => {
-                tracing::warn!(%error, "a sender's transaction cannot be looked up");
+                tracing::warn!(%error, "sender transaction lookup failed");
                 return Ok(Found::Unclear);
             }
         };
@@ -209,7 +213,7 @@ impl Wallets {
             let Depth::Blocks(needed) = world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX)) else {
                 return Ok(Found::Confirming(None));
             };
-            // It is told as on its way until the watched chain has it.
+            // Reported as confirming until the watcher has it.
             let have = self.blocks_since(receipt.block_number).await?.min(needed);
             return Ok(Found::Confirming(Some((have, needed))));
         }
@@ -217,20 +221,16 @@ impl Wallets {
         Ok(if receipt.logs.iter().any(|log| other(&log.event)) { Found::OtherToken } else { Found::Elsewhere })
     }
 
-    /// A payment that is unknown although its block was taken in was left out by a node: the block is read again.
+    /// An unknown payment whose block was ingested was omitted by a node: the block is read again.
     async fn read_again(&self, tx: TxHash, number: u64) -> Result<(), Denied> {
         let newest = self.store.chain_headers(1).await?;
         if newest.first().is_some_and(|newest| newest.number >= number) {
-            // The same transaction is the same wish, however often it is shown.
-            let mut id = [0; 16];
-            id.copy_from_slice(&tx.0[..16]);
-            let id = uuid::Builder::from_random_bytes(id).into_uuid();
-            rescan::want(&self.store, id, rescan::Target::Tx(tx)).await?;
+            rescan::want_if_new(&self.store, rescan::Target::Tx(tx)).await?;
         }
         Ok(())
     }
 
-    /// How many blocks the chain has from this one on, its own included, as far as it was read.
+    /// The number of blocks from this one on, its own included, as far as ingested.
     async fn blocks_since(&self, number: u64) -> Result<u64, Denied> {
         let newest = self.store.chain_headers(1).await?.first().map_or(number, |block| block.number);
         Ok(newest.saturating_sub(number) + 1)

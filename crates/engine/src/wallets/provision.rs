@@ -1,4 +1,4 @@
-//! Provisioning of wallets, and what they hold.
+//! Provisioning of wallets, and their balances.
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Rounding;
@@ -16,10 +16,10 @@ use crate::batcher::{EngineError, fresh_id};
 use crate::command::wallets::NewWallet;
 use crate::command::{Action, Idempotency, Outcome};
 
-/// What names a wallet.
+/// The field that names a wallet.
 const FIELD: &str = "wallet_id";
 
-/// The customer for whom a wallet is asked (POST provision).
+/// The customer for whom a wallet is requested (POST provision).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCustomer {
     /// The bank's own id.
@@ -28,32 +28,32 @@ pub struct NewCustomer {
     pub email: String,
     /// E.164.
     pub phone: String,
-    /// The API's name of a chain; the installation's where none is given.
+    /// The API's name of a chain; defaults to the installation's.
     pub blockchain: Option<String>,
-    /// What the bank says about the customer.
+    /// The KYC level that the bank reports.
     pub kyc_level: Option<KycLevel>,
 }
 
-/// What a wallet holds of one coin.
+/// A wallet's balance of one coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Which coin.
     pub coin: StableCoin,
-    /// All of it, in minor units.
+    /// Total in minor units.
     pub minor: i64,
-    /// What no order has reserved.
+    /// Amount not reserved by orders, in minor units.
     pub available_minor: i64,
-    /// Its value in US dollars at mid; `None` = there is no rate now.
+    /// Value in US dollars at mid; `None` = no current rate.
     pub value_usd: Option<Money>,
-    /// Its value in rupees at mid; `None` = there is no rate now.
+    /// Value in rupees at mid; `None` = no current rate.
     pub value_pkr: Option<Money>,
 }
 
 impl Wallets {
-    /// Makes a wallet (POST provision).
+    /// Provisions a wallet (POST provision).
     ///
     /// # Errors
-    /// [`Denied::Invalid`] for another chain; refusals as `domain::wallet::provision` has them.
+    /// [`Denied::Invalid`] for another chain; refusals as in `domain::wallet::provision`.
     pub async fn provision(
         &self,
         caller: &Caller,
@@ -82,8 +82,8 @@ impl Wallets {
         self.changed_wallet(caller, action).await
     }
 
-    /// Whether a controller is on the chain. A chain that does not answer is taken to have none: the wallet is PENDING
-    /// until it does.
+    /// Whether a controller is deployed. If the chain does not answer, it counts as not deployed:
+    /// the wallet is PENDING until it does.
     async fn is_deployed(&self, controller: &Controller) -> Result<bool, Denied> {
         if self.is_known_deployed(&controller.address) {
             return Ok(true);
@@ -95,13 +95,13 @@ impl Wallets {
             }
             Ok(false) => Ok(false),
             Err(error) => {
-                tracing::warn!(%error, "the chain cannot be asked for a controller now");
+                tracing::warn!(%error, "controller lookup failed, will retry");
                 Ok(false)
             }
         }
     }
 
-    /// Has a wallet made or changed.
+    /// Executes an action that provisions or changes a wallet.
     pub(super) async fn changed_wallet(&self, caller: &Caller, action: Action) -> Result<Reply<Wallet>, Denied> {
         match self.run(caller.tenant, action).await.map_err(super::not_found_as(FIELD))? {
             Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
@@ -110,7 +110,8 @@ impl Wallets {
         }
     }
 
-    /// A wallet with what an earlier request made of it: the block that it asked for, or the time of its unblock.
+    /// The wallet with the result of an earlier identical request: its block or the time of its
+    /// unblock.
     async fn wallet_as_made(&self, caller: &Caller, record: IdempotencyRecord) -> Result<Wallet, Denied> {
         match record.made {
             Made::Wallet(id) => {
@@ -134,7 +135,7 @@ impl Wallets {
         }
     }
 
-    /// A wallet and what it holds (GET wallet).
+    /// Returns a wallet and its balances (GET wallet).
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -154,15 +155,15 @@ impl Wallets {
         Ok((wallet, held.collect()))
     }
 
-    /// What coins are worth in a currency at mid, rounded down to its minor units.
+    /// The value of coins in a currency at mid, rounded down to its minor units.
     fn value(&self, coin: StableCoin, minor: i64, currency: Currency) -> Option<Money> {
         let amount = Money::new(minor, coin.currency()).decimal();
         let exact = amount.checked_mul(self.mid(coin, currency)?)?;
         Money::exact(exact.round(currency.minor_units(), Rounding::Floor), currency)
     }
 
-    /// One entry of a wallet's history (GET transactions/{transaction_id}): a deposit, unless it is shown to nobody, or an
-    /// order.
+    /// One entry of a wallet's history (GET transactions/{transaction_id}): an order, or a deposit
+    /// unless it is hidden.
     ///
     /// # Errors
     /// [`Denied::NotFound`]

@@ -1,4 +1,5 @@
-//! Webhooks by hand: sending again all that was lost since an instant, and trying a receiver with a made-up event.
+//! Manual webhooks: replaying missed events since an instant, and testing an endpoint with an
+//! example event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,22 +14,24 @@ use super::{Caller, Denied, Wallets, not_found_as};
 use crate::batcher::fresh_id;
 use crate::command::Action;
 
-/// Most deliveries that are sent again at once: what is left comes with the next time.
+/// Maximum number of deliveries replayed at once; the rest follows with the next call.
 pub const RECOVERED_MAX: usize = 1_000;
 
-/// What a receiver does not have and is not sent by itself.
+/// Events that an endpoint missed and that are not retried automatically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The oldest of what was given up or had no receiver, the oldest of each service first.
+    /// The oldest deliveries that were given up or had no endpoint, oldest of each service first.
     pub deliveries: Vec<DeliveryRecord>,
-    /// The payment service's events of before they were to be delivered, the oldest first. None where they are not.
+    /// The payment service's events that predate the subscription, oldest first. Empty without a
+    /// subscription.
     pub untold: Vec<UntoldEvent>,
     /// Whether there is more.
     pub more: bool,
 }
 
 impl Wallets {
-    /// What was given up or had no receiver, of events since then: at most [`RECOVERED_MAX`].
+    /// Deliveries that were given up or had no endpoint, of events since then: at most
+    /// [`RECOVERED_MAX`].
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -46,10 +49,10 @@ impl Wallets {
         Ok(Lost { deliveries, untold, more })
     }
 
-    /// Has all of it delivered.
+    /// Requests delivery of all of them.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]: the tenant wants no payment events any more.
+    /// [`Denied::NotFound`] if the tenant no longer subscribes to payment events.
     pub async fn recover(&self, caller: &Caller, lost: &Lost, by: &Deed) -> Result<(), Denied> {
         for record in &lost.deliveries {
             self.redeliver(caller, record.delivery.event, by.clone(), None).await?;
@@ -70,10 +73,10 @@ impl Wallets {
         Ok(())
     }
 
-    /// Sends a made-up event to the receiver, once, signed like the real ones; nothing of it is kept.
+    /// Sends an example event to the endpoint, once, signed like real ones; nothing is stored.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]: there is no receiver, or it is switched off.
+    /// [`Denied::NotFound`] if there is no endpoint or it is disabled.
     pub async fn send_example(
         &self,
         caller: &Caller,

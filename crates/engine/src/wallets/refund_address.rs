@@ -1,5 +1,5 @@
-//! Where money that is not accepted is sent back to: what senders answer on the page behind their link, and how an address
-//! is screened. An answer moves nothing: two people do.
+//! Refund addresses for payments that are not accepted: senders enter them on the page of their
+//! link, and they are screened. An answer moves no funds: a refund needs two operators.
 
 use domain::audit::{Deed, Via};
 use domain::chain::Address;
@@ -13,28 +13,29 @@ use crate::batcher::fresh_id;
 use crate::command::wallets::{RefundAnswer, RequestAction};
 use crate::command::{Action, Refused};
 
-/// Whose deed an answer is in the audit log.
+/// The actor of an answer in the audit log.
 const WHO: &str = "payment link";
 const ROLE: &str = "sender";
-/// Characters of the id of a submission by which the audit log names its sender.
+/// Leading characters of a submission's id that identify its sender in the audit log.
 const NAMED_BY_CHARS: usize = 8;
-/// An address that begins with so many zeros belongs to the chain itself, or to nobody: what goes there is lost.
+/// An address with this many leading zeros is a precompile or unowned: funds sent there are lost.
 const NOBODYS_ZEROS: usize = 16;
 
-/// What became of an answer.
+/// The result of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// It is kept, whatever screening says: its sender is not told.
+    /// It is stored, whatever the screening result: the sender does not learn it.
     Kept,
-    /// He is not asked, or not any more.
+    /// No answer is needed, or not any more.
     NotAsked,
-    /// The address is the chain's own, nobody's, a token's or one of ours. Nothing could come back from there.
+    /// The address is a precompile, unowned, a token's or one of ours. Funds could not be returned
+    /// from there.
     Unusable,
 }
 
 impl Wallets {
-    /// A sender says where money of his is to be sent back to. It is screened and kept with what was found; until a refund
-    /// is proposed he may say something else.
+    /// Stores a sender's refund address with its screening result. The sender may replace it until
+    /// a refund is proposed.
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -64,7 +65,7 @@ impl Wallets {
         }
     }
 
-    /// Where the senders of a deposit want it sent back to.
+    /// Refund addresses that the senders of a deposit entered.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -77,9 +78,9 @@ impl Wallets {
         Ok(Named::of(deposit, &self.store.sender_infos(caller.tenant, request).await?, &given))
     }
 
-    /// An address against the sanction lists and the blacklists of the coins' own contracts, as a payer's is. A command
-    /// that asks no node, and a node that does not answer, leave the lists: the contracts are asked once more before
-    /// anything is paid.
+    /// Screens an address against the sanctions lists and the blacklists of the tokens' own
+    /// contracts, as for a payer. Without a node, or if it does not answer, only the lists apply:
+    /// the contracts are checked again before anything is paid.
     pub(super) async fn screen_address(&self, address: &Address) -> Result<Screened, Denied> {
         let world = self.offered()?;
         let mut screened = world.addresses.screen(address, self.world.clock.now());
@@ -87,7 +88,9 @@ impl Wallets {
             match world.chain.is_blacklisted(token.address, *address).await {
                 Ok(true) => screened = screened.with_blacklist_of(token.coin.currency().code()),
                 Ok(false) => {}
-                Err(fault) => tracing::debug!(%fault, "a coin's blacklist is asked before a refund is paid, not now"),
+                Err(fault) => {
+                    tracing::debug!(%fault, "token blacklist read failed, will be checked before the refund is paid")
+                }
             }
         }
         Ok(screened)
@@ -104,7 +107,7 @@ impl Wallets {
 }
 
 impl PaySender {
-    /// Whether this sender is asked where to send a deposit back: only about their own.
+    /// Whether this sender is asked for a refund address of a deposit: only for their own.
     fn is_asked(&self, deposit: &Deposit, request: &PaymentRequest) -> bool {
         self.may_be_of(deposit) && deposit.asks_where_back(request.exception()) == Asking::Yes
     }

@@ -17,12 +17,12 @@ use crate::command::{Action, Idempotency, Outcome};
 /// Random bytes of a pay link: 160 bits.
 const TOKEN_BYTES: usize = 20;
 
-/// A payment request that is asked for (POST payment-requests).
+/// A requested payment request (POST payment-requests).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRequestAsked {
     /// The recipient's wallet.
     pub wallet: WalletId,
-    /// What is asked for.
+    /// The requested amount.
     pub amount: AmountAsked,
     /// `purpose`
     pub purpose: Option<String>,
@@ -31,11 +31,11 @@ pub struct NewRequestAsked {
 }
 
 impl Wallets {
-    /// Makes a payment request.
+    /// Creates a payment request.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; [`Denied::RateUnavailable`] for an amount in a currency without a rate; refusals as
-    /// `domain::payment_request::create` has them.
+    /// [`Denied::NotFound`]; [`Denied::RateUnavailable`] for an amount in a currency without a
+    /// rate; refusals as in `domain::payment_request::create`.
     pub async fn create_request(
         &self,
         caller: &Caller,
@@ -59,10 +59,10 @@ impl Wallets {
         self.changed_request(caller, action, "wallet_id").await
     }
 
-    /// Cancels one, as the bank's own system does.
+    /// Cancels a payment request on behalf of the bank's own system.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 where it is not ACTIVE.
+    /// [`Denied::NotFound`]; 409 if it is not ACTIVE.
     pub async fn cancel_request(
         &self,
         caller: &Caller,
@@ -73,7 +73,7 @@ impl Wallets {
         self.changed_request(caller, action, "payment_request_id").await
     }
 
-    /// A person cancels one, which is noted in the audit log.
+    /// Cancels a payment request on behalf of a user, recorded in the audit log.
     ///
     /// # Errors
     /// As [`Wallets::cancel_request`].
@@ -111,7 +111,7 @@ impl Wallets {
         self.store.request(caller.tenant, id).await?.ok_or(Denied::NotFound("payment_request_id"))
     }
 
-    /// Where the money is that came for these requests of the caller's.
+    /// Where the funds are that were received for these requests of the caller.
     ///
     /// # Errors
     /// [`Denied::Store`]

@@ -1,4 +1,5 @@
-//! Deposits that wait for a person, and refunds. Four eyes are the caller's business: a decision records who made it.
+//! Deposits that wait for review, and refunds. The caller enforces four eyes: a decision records
+//! who made it.
 
 use domain::audit::Deed;
 use domain::chain::Address;
@@ -14,24 +15,24 @@ use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "transaction_id";
-/// How often an escrow is looked at in which something happens all the time.
+/// Attempts to read an escrow that keeps changing.
 const LOOKS_MAX: u32 = 3;
 
-/// What a person decided (POST reviews/{transaction_id}).
+/// A reviewer's decision (POST reviews/{transaction_id}).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewAsked {
-    /// Which deposit.
+    /// The deposit.
     pub deposit: DepositId,
-    /// Since when it was in the state that was looked at; `None` = in whichever it is.
+    /// Since when it was in the state that was reviewed; `None` = any state.
     pub seen: Option<Timestamp>,
-    /// What.
+    /// The decision.
     pub verdict: ReviewVerdict,
-    /// Who, and why.
+    /// Actor, reason and context for the audit log.
     pub by: Deed,
 }
 
 impl Wallets {
-    /// A page of the deposits that wait for a person, the longest first.
+    /// A page of the deposits that wait for review, longest waiting first.
     ///
     /// # Errors
     /// [`Denied::Store`]
@@ -47,10 +48,10 @@ impl Wallets {
         self.store.deposit(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// A person's decision.
+    /// Applies a reviewer's decision.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 and 422 as `domain::deposit` has them.
+    /// [`Denied::NotFound`]; 409 and 422 as defined in `domain::deposit`.
     pub async fn decide_review(
         &self,
         caller: &Caller,
@@ -62,7 +63,7 @@ impl Wallets {
         self.changed_deposit(caller, deposit, action).await
     }
 
-    /// A person wants a rejected deposit given back, to an address that its sender has named.
+    /// Proposes a refund of a rejected deposit to an address that its sender entered.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -78,8 +79,8 @@ impl Wallets {
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
     }
 
-    /// Another person agrees to the refund that he has seen. The address is screened again, with the lists of now: whoever
-    /// is on one of them by now is not paid, and a person is called about the proposal.
+    /// Approves a refund that a second operator reviewed. The address is screened again with the
+    /// current lists: a listed address is not paid, and an operator is alerted about the proposal.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -100,15 +101,16 @@ impl Wallets {
         told
     }
 
-    /// Calls a person about a proposal to an address that is listed by now. The approval is refused whatever comes of it.
+    /// Alerts an operator about a proposal to an address that is now listed. The approval is
+    /// refused either way.
     async fn refund_is_listed(&self, caller: &Caller, deposit: DepositId, screened: Screened, by: Box<Deed>) {
         let action = DepositAction::RefundListed { screened, by };
         if let Err(denied) = self.changed_deposit(caller, deposit, action).await {
-            tracing::error!(%denied, %deposit, "no alert could be raised about a refund to a listed address");
+            tracing::error!(%denied, %deposit, "alert for refund to listed address failed");
         }
     }
 
-    /// The proposal is taken back, before anybody has approved it.
+    /// Withdraws the proposal before it is approved.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -122,8 +124,9 @@ impl Wallets {
         self.changed_deposit(caller, deposit, DepositAction::WithdrawRefund { by }).await
     }
 
-    /// Two people lift a deposit's legal hold: it stays refused and can be given back, and what else is in its escrow goes
-    /// on once the controller holds that no more. `seen` is since when it is in the state that they looked at.
+    /// Lifts a deposit's legal hold, decided by two reviewers: it stays rejected and can be
+    /// refunded, and other deposits in its escrow proceed once the controller no longer holds it.
+    /// `seen` is since when it was in the state that they reviewed.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -142,14 +145,14 @@ impl Wallets {
             let (by, idempotency) = (by.clone(), idempotency.clone());
             let action = DepositAction::LiftHold { seen, escrow, by, idempotency };
             match self.changed_deposit(caller, deposit, action).await {
-                // Something happened to its request meanwhile.
+                // Its request changed in the meantime.
                 Err(Denied::Refused(Refused::Moved)) if looks < LOOKS_MAX => looks += 1,
                 told => return told,
             }
         }
     }
 
-    /// What else holds a deposit's escrow. The version is read first: whatever comes on hold afterwards raises it.
+    /// Other holds on a deposit's escrow. The version is read first: a later hold increases it.
     async fn escrow_seen(&self, caller: &Caller, id: DepositId) -> Result<EscrowSeen, Denied> {
         let deposit = self.find_deposit(caller, id).await?;
         let Some(request) = deposit.request else { return Ok(EscrowSeen { version: None, others_hold: false }) };

@@ -1,5 +1,5 @@
-//! Fetches the reports that a rail keeps for us. One node at a time per rail; reports are applied before the rail is
-//! told that they are safe, so a crash brings them again and nothing is lost.
+//! Fetches the reports that a rail keeps for us. One node at a time per rail; reports are applied
+//! before they are acknowledged to the rail, so a crash fetches them again and nothing is lost.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
-/// Wait before a rail is tried again after it failed, or before the role is asked for again.
+/// Retry delay after a rail or the lease acquisition failed.
 const RETRY: Span = Span::secs(2);
-/// How long the stored place in a rail's reports may lag behind what was applied.
+/// How long the stored cursor of a rail's reports may lag behind the applied ones.
 const STORED_AFTER: Span = Span::millis(500);
-/// The role is renewed this often during its lease.
+/// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
-/// Reports applied at once.
+/// Reports applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
 
-/// What became of a report.
+/// The result of processing a report.
 enum Taken {
-    /// It is applied, or says nothing new, or is noted where it contradicts what is known.
+    /// It is applied, contains nothing new, or is recorded as a discrepancy.
     Applied,
-    /// It is about nothing of ours: it is kept as it came.
+    /// It matches none of our records: it is stored as received.
     Stray(String),
-    /// It must come again.
+    /// It must be fetched again.
     Not,
 }
 
-/// A report in words, for a person: which message said what of which attempt.
+/// A report as text for operators: message, status and attempt.
 fn told(report: &RailReport, about: &str) -> String {
     let amount = report.amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reference = report.bank_reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
@@ -44,10 +44,10 @@ fn told(report: &RailReport, about: &str) -> String {
     format!("{source} reports {status:?}{amount} of {attempt}{reference}: {about}")
 }
 
-/// A report that is about no attempt of ours, for a person.
+/// A report that matches no attempt, as text for operators.
 fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
     let Said { status, amount, source, reasons, .. } = &report.said;
-    tracing::warn!(rail = %rail.id(), source, %why, "a report is about no attempt of this rail");
+    tracing::warn!(rail = %rail.id(), source, %why, "rail report matches no attempt, operator alert raised");
     metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
     let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
@@ -58,14 +58,14 @@ fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
     format!("{source} reports {status:?}{reason}{over} of {about}: {why}")
 }
 
-/// How far a collector is with a rail's reports.
+/// A collector's position in a rail's reports.
 #[derive(Debug, Default)]
 struct Place {
-    /// Since when the role has been held without asking again.
+    /// Since when the lease has been held without renewal.
     held_since: Option<Timestamp>,
-    /// The position behind everything that was applied; `None` = not known, to be read.
+    /// The cursor after all applied reports; `None` = to be read.
     cursor: Option<Option<String>>,
-    /// When the stored position fell behind `cursor`; `None` = it has not.
+    /// When the stored cursor fell behind `cursor`; `None` = it is current.
     behind_since: Option<Timestamp>,
 }
 
@@ -93,17 +93,17 @@ pub(super) async fn collect(workers: Arc<Workers>, rail: Arc<dyn Rail>, mut stop
 }
 
 impl Workers {
-    /// Whether this node collects the rail's reports. The role is asked for again long before its lease runs out.
+    /// Whether this node collects the rail's reports. The lease is renewed long before it expires.
     async fn holds(&self, role: &str, place: &mut Place) -> bool {
         let (now, lease) = (self.clock().now(), self.world.tuning.lease);
         if place.held_since.is_some_and(|since| now - since < Span(lease.0 / RENEWALS_PER_LEASE)) {
             return true;
         }
-        // Two nodes that collect at the same time do no harm: a report that is known already changes nothing.
+        // Two concurrent collectors do no harm: a known report changes nothing.
         let held = match self.store.lease_role(role, &self.owner, lease).await {
             Ok(held) => held.is_some(),
             Err(error) => {
-                tracing::warn!(%error, role, "the collector's role cannot be asked for now");
+                tracing::warn!(%error, role, "collector lease acquisition failed, will retry");
                 false
             }
         };
@@ -114,7 +114,8 @@ impl Workers {
         held
     }
 
-    /// Fetches and applies one page, from where the store says; whether the rail could be reached and the place stored.
+    /// Fetches and applies one page from the stored cursor; returns whether the rail answered and
+    /// the cursor was stored.
     pub(super) async fn collect_once(&self, rail: &dyn Rail) -> bool {
         let mut place = Place::default();
         self.collect_page(rail, &mut place).await && self.store_place(rail, &mut place).await
@@ -125,7 +126,7 @@ impl Workers {
             match self.store.rail_cursor(rail.id()).await {
                 Ok(cursor) => (place.cursor, place.behind_since) = (Some(cursor), None),
                 Err(error) => {
-                    tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be read now");
+                    tracing::warn!(%error, rail = %rail.id(), "report cursor read failed, will retry");
                     return false;
                 }
             }
@@ -133,7 +134,7 @@ impl Workers {
         let page = match rail.collect(place.cursor.as_ref().and_then(Option::as_deref)).await {
             Ok(page) => page,
             Err(fault) => {
-                tracing::warn!(%fault, "reports cannot be fetched");
+                tracing::warn!(%fault, "rail report fetch failed, will retry");
                 metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
                 return false;
             }
@@ -147,14 +148,15 @@ impl Workers {
             Some(cursor) => {
                 place.cursor = Some(Some(cursor));
                 let since = *place.behind_since.get_or_insert(now);
-                // While page follows page the place is stored now and then only: a crash brings some pages again.
+                // During consecutive pages the cursor is stored only occasionally: a crash fetches
+                // some pages again.
                 now - since < STORED_AFTER || self.store_place(rail, place).await
             }
             None => self.store_place(rail, place).await,
         }
     }
 
-    /// Stores how far the reports are applied, where that is not known yet.
+    /// Stores the cursor of the applied reports if it has changed.
     async fn store_place(&self, rail: &dyn Rail, place: &mut Place) -> bool {
         let (Some(Some(cursor)), Some(_)) = (&place.cursor, place.behind_since) else { return true };
         failpoint::reach(Failpoint::BeforeCursor);
@@ -165,30 +167,31 @@ impl Workers {
                 true
             }
             Err(error) => {
-                tracing::warn!(%error, rail = %rail.id(), "the report cursor cannot be stored now");
+                tracing::warn!(%error, rail = %rail.id(), "report cursor write failed, reports will be fetched again");
                 false
             }
         }
     }
 
-    /// Applies a page; `false` where it must come again.
+    /// Applies a page; `false` if it must be fetched again.
     async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
         let mut strays = page.unreadable.clone();
         for what in &page.unreadable {
-            tracing::warn!(rail = %rail.id(), %what, "a report cannot be understood");
+            tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
         }
         if let (true, Some(cursor)) = (planted::is(Planted::CursorBeforeReports), &page.cursor) {
-            // The bug itself: whether it was stored does not matter to it.
+            // The bug itself ignores whether the write succeeded.
             let _stored = self.store.set_rail_cursor(rail.id(), cursor).await;
         }
         for some in page.reports.chunks(APPLIED_AT_ONCE) {
-            // All are looked up before the first is applied: what a rail says of one payment is applied in its order.
+            // All are looked up before the first is applied: a rail's reports of one payment are
+            // applied in order.
             let ids = some.iter().flat_map(BankReport::ids);
             let candidates = match self.store.rail_candidates(rail.id(), ids).await {
                 Ok(candidates) => candidates,
                 Err(error) => {
-                    tracing::warn!(%error, "the attempts that reports are about cannot be read now");
+                    tracing::warn!(%error, "attempt read failed, reports will be fetched again");
                     return false;
                 }
             };
@@ -208,18 +211,18 @@ impl Workers {
                 }
             }
         }
-        // Behind the reports: what a statement says of them is known by then.
+        // After the reports: by then the data that a statement refers to is known.
         let kept = match self.take_statements(rail, &page.statements, &mut strays).await {
             Ok(()) => self.keep_strays(rail, &strays).await,
             Err(error) => Err(error),
         };
         if let Err(error) = &kept {
-            tracing::warn!(%error, rail = %rail.id(), "what a rail says beside its reports cannot be kept now");
+            tracing::warn!(%error, rail = %rail.id(), "rail notice write failed, reports will be fetched again");
         }
         kept.is_ok()
     }
 
-    /// Applies one report. The engine has the command as soon as this is polled.
+    /// Applies one report. The engine receives the command on the first poll.
     async fn take_report(&self, (tenant, payment): (TenantId, PaymentId), report: &RailReport) -> Taken {
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
         let applied = match self.apply(tenant, payment, action).await {
@@ -230,41 +233,42 @@ impl Workers {
         };
         match applied {
             None => Taken::Not,
-            Some(Outcome::Panicked) => Taken::Stray(told(report, "an attempt that it could not be applied to")),
-            Some(Outcome::Refused(why)) => Taken::Stray(told(report, &format!("an attempt that refuses it: {why}"))),
+            Some(Outcome::Panicked) => Taken::Stray(told(report, "the report could not be applied to the attempt")),
+            Some(Outcome::Refused(why)) => Taken::Stray(told(report, &format!("the report was refused: {why}"))),
             Some(_) => Taken::Applied,
         }
     }
 
-    /// Applies a report about an attempt that pays no payment out, but an exchange order.
+    /// Applies a report about a payout of an exchange order.
     async fn take_payout_report(&self, tenant: TenantId, payment: PaymentId, report: &RailReport) -> Option<Outcome> {
         let order = match self.store.exchange(tenant, ExchangeId(payment.0)).await {
             Ok(Some(order)) => order,
             Ok(None) => return Some(Outcome::Refused(Refused::NotFound)),
             Err(error) => {
-                tracing::warn!(%error, order = %payment, "the order of a report cannot be read now");
+                tracing::warn!(%error, order = %payment, "order read failed, report will be fetched again");
                 return None;
             }
         };
         let action = Action::Exchange(OrderKey::of(&order), ExchangeAction::Report(report.clone()));
         match self.apply(tenant, payment, action).await {
-            // It belongs to other things by now than were read: once more.
+            // Its related records differ from those read: try again.
             Some(Outcome::Refused(Refused::Moved)) | None => None,
             applied => applied,
         }
     }
 
-    /// What came of a report's command; `None` where it must come again.
+    /// The outcome of a report's command; `None` if it must be fetched again.
     async fn apply(&self, tenant: TenantId, payment: PaymentId, action: Action) -> Option<Outcome> {
         match self.engine.execute(Command { tenant, action }).await {
             Ok(outcome) => Some(outcome),
             Err(EngineError::Internal) => {
-                // It would panic again: it is logged, counted, and not allowed to hold up every report behind it.
-                tracing::error!(%payment, "a report could not be applied");
+                // It would panic again: log and count it, and do not let it block the reports after
+                // it.
+                tracing::error!(%payment, "rail report could not be applied");
                 Some(Outcome::Panicked)
             }
             Err(error) => {
-                tracing::warn!(%payment, %error, "a report was not taken; it will be fetched again");
+                tracing::warn!(%payment, %error, "rail report processing failed, will be fetched again");
                 None
             }
         }

@@ -1,5 +1,5 @@
-//! Delivers events of both services to the banks' receivers: one try per job. When the next one is made, and whether there is
-//! one, is decided where the delivery is (`domain::delivery`).
+//! Delivers events of both services to the banks' endpoints: one attempt per job. The delivery
+//! itself (`domain::delivery`) decides whether and when the next attempt follows.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
 impl Workers {
-    /// Works off leased `deliver` jobs.
+    /// Processes leased `deliver` jobs.
     pub(super) async fn deliver(&self, jobs: Vec<Job>) {
-        // Where a tenant's webhooks go is read once for all that is taken together.
+        // A tenant's endpoint is read once per set of leased jobs.
         let mut by_tenant: BTreeMap<TenantId, Vec<Job>> = BTreeMap::new();
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push(job);
@@ -37,7 +37,7 @@ impl Workers {
             }
             Ok(None) => Takes { payment_events: false, endpoint: None },
             Err(error) => {
-                tracing::warn!(%error, %tenant, "a receiver cannot be read now; the leases of its deliveries will run out");
+                tracing::warn!(%error, %tenant, "webhook endpoint read failed, its deliveries will be retried");
                 return;
             }
         };
@@ -50,7 +50,7 @@ impl Workers {
             Ok(Some(record)) => record,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, event = %job.subject, "a delivery cannot be read now; its lease will run out");
+                tracing::warn!(%error, event = %job.subject, "delivery read failed, will retry");
                 return;
             }
         };
@@ -58,7 +58,7 @@ impl Workers {
             return;
         }
         if matches!(record.event, DeliveredEvent::Wallet(_)) && self.world.wallet.is_none() {
-            // Another node offers the wallet service: its lease here runs out, and that one takes it.
+            // Another node offers the wallet service: the lease expires and that node takes over.
             return;
         }
         let named = DeliveryRef::of(&record.delivery);
@@ -80,8 +80,8 @@ impl Workers {
         self.report(tenant, job.subject, Action::Delivery(named, action)).await;
     }
 
-    /// Where an event goes, who takes it there, and its body; `None` = nowhere: there is no receiver, or it is not to have
-    /// events of this service.
+    /// The endpoint of an event, its transport, and its body; `None` = no endpoint, or no
+    /// subscription to this service's events.
     fn way<'a>(
         &'a self,
         takes: &'a Takes,
@@ -105,7 +105,7 @@ impl Workers {
         Message { id: event.id(), path: event.path(), at: self.world.wall_clock.now(), body, traceparent: None }
     }
 
-    /// A planted bug: the receiver is taken to have a message before it was asked.
+    /// Planted bug: the endpoint is assumed to have received a message before it answers.
     async fn acknowledge(&self, job: &Job, named: DeliveryRef) {
         let answer = DeliveryAnswer {
             result: DeliveryResult::Received,
@@ -119,7 +119,7 @@ impl Workers {
     }
 }
 
-/// What a tenant's receiver takes.
+/// What a tenant's endpoint accepts.
 struct Takes {
     payment_events: bool,
     endpoint: Option<Endpoint>,

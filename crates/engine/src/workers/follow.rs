@@ -1,5 +1,6 @@
-//! Brings what hangs on a wallet in line with its state: orders are called off, requests cancelled, held deposits
-//! screened or refused. Also the wallets' and the requests' clocks. Each command asks again whether it is still right.
+//! Synchronizes a wallet's dependents with its state: cancels orders and requests, screens or
+//! rejects held deposits. Also runs the timers of wallets and requests. Each command verifies that
+//! it still applies.
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
@@ -20,13 +21,13 @@ use crate::command::wallets::{Followed, RequestAction, WalletAction};
 use crate::command::{Action, Outcome};
 use crate::world::WalletWorld;
 
-/// A wallet has fewer open orders: each has reserved some of its coins.
+/// Upper bound on a wallet's open orders: each reserves some of its coins.
 const ORDERS_MAX: usize = 10_000;
-/// Requests or deposits that are looked at at once.
+/// Requests or deposits processed at once.
 const AT_ONCE: u32 = 100;
 
 impl Workers {
-    /// Works off leased `wallet_timer` jobs.
+    /// Processes leased `wallet_timer` jobs.
     pub(super) async fn follow(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| self.follow_one(wallets, job))).await;
     }
@@ -36,13 +37,13 @@ impl Workers {
             Ok(Some(wallet)) => wallet,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, wallet = %job.subject, "a wallet cannot be read now; its lease will run out");
+                tracing::warn!(%error, wallet = %job.subject, "wallet read failed, will retry");
                 return;
             }
         };
         let in_line = if wallet.follow_up { self.bring_in_line(&wallet).await } else { Ok(true) };
         let in_line = in_line.unwrap_or_else(|error| {
-            tracing::warn!(%error, wallet = %wallet.id, "what hangs on a wallet cannot be read now");
+            tracing::warn!(%error, wallet = %wallet.id, "wallet dependents read failed, will retry");
             false
         });
         let chain_ready = wallet.state == WalletState::Pending && controller_is_there(wallets, wallet.controller).await;
@@ -56,7 +57,7 @@ impl Workers {
         self.report(job.tenant, job.subject, action).await;
     }
 
-    /// Whether everything could be brought in line; what was not is looked at again.
+    /// Synchronizes all dependents; `false` if some have to be retried.
     async fn bring_in_line(&self, wallet: &Wallet) -> Result<bool, StoreError> {
         let requests = match wallet.state {
             WalletState::Blacklisted => self.cancel_requests(wallet).await?,
@@ -96,7 +97,7 @@ impl Workers {
         Ok(told.await.iter().all(Option::is_some))
     }
 
-    /// Deposits that move with the wallet's state.
+    /// Deposits whose state follows the wallet's.
     async fn move_deposits(&self, wallet: &Wallet) -> Result<bool, StoreError> {
         let accept_late = self.accept_late(wallet.tenant).await?;
         let moving = DepositState::ALL.into_iter().filter(|state| state.moves_with(wallet.state));
@@ -116,12 +117,12 @@ impl Workers {
         }
     }
 
-    /// How long after the expiry of a request the tenant still takes a payment for it.
+    /// How long after a request's expiry the tenant accepts payments for it.
     pub(super) async fn accept_late(&self, tenant: TenantId) -> Result<Option<Span>, StoreError> {
         Ok(self.store.tenant(tenant).await?.and_then(|tenant| tenant.policy.wallet.accept_late))
     }
 
-    /// Works off leased `expire_request` jobs.
+    /// Processes leased `expire_request` jobs.
     pub(super) async fn expire_requests(&self, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| self.expire_request(job))).await;
     }
@@ -135,22 +136,22 @@ impl Workers {
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(%error, request = %id, "payment request read failed, its lease will run out");
+                tracing::warn!(%error, request = %id, "payment request read failed, will retry");
             }
         }
     }
 
-    /// Has one thing done; `None` where the world has moved on or nobody could be reached. The job's lease brings it
-    /// back in that case.
+    /// Executes one action; `None` if it is obsolete or failed. The job's lease brings it back in
+    /// that case.
     pub(super) async fn report(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Option<Outcome> {
         match self.engine.execute(crate::command::Command { tenant, action }).await {
             Ok(Outcome::Refused(refused)) => {
-                tracing::debug!(%subject, %refused, "a worker came too late");
+                tracing::debug!(%subject, %refused, "stale worker result ignored");
                 None
             }
             Ok(outcome) => Some(outcome),
             Err(error) => {
-                tracing::warn!(%subject, %error, "a worker's report was not taken; its lease will run out");
+                tracing::warn!(%subject, %error, "worker result rejected, will retry");
                 None
             }
         }
@@ -159,12 +160,12 @@ impl Workers {
 
 async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool {
     wallets.chain.is_deployed(controller).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the chain cannot be asked for a controller now");
+        tracing::warn!(%error, "controller lookup failed, will retry");
         false
     })
 }
 
-/// The coins whose blacklists one of the tenant's keys can write.
+/// The tokens whose blacklists one of the tenant's keys can write.
 pub(crate) fn blacklist_tokens(wallets: &WalletWorld, tenant: TenantId) -> Vec<(StableCoin, Address)> {
     match wallets.signer.address(tenant, KeyRole::Blacklister) {
         Ok(_) => wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect(),

@@ -1,4 +1,4 @@
-//! Asks rails what became of pay-outs whose outcome is not known yet.
+//! Inquires with rails about payouts of unknown outcome.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +17,20 @@ use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
 use crate::planted::{self, Planted};
 
-/// Most attempts that one inquiry asks about.
+/// Maximum number of attempts per inquiry.
 const INQUIRY_MAX: usize = 100;
 
-/// An attempt that is to be asked about.
+/// An attempt to inquire about.
 pub(super) struct Ask {
-    /// The job that wants to know.
+    /// The job that needs the answer.
     pub(super) job: Job,
-    /// The attempt.
     pub(super) attempt: Attempt,
     /// The order that it pays out; `None` = a payment.
     pub(super) order: Option<OrderKey>,
 }
 
 impl Ask {
-    /// What is told of the answer.
+    /// The action that reports the answer.
     fn told(&self, answer: InquiryAnswer) -> Action {
         let (attempt, fence) = (self.attempt.id, self.job.fence);
         match &self.order {
@@ -42,7 +41,7 @@ impl Ask {
 }
 
 impl Workers {
-    /// Works off leased `inquire` jobs.
+    /// Processes leased `inquire` jobs.
     pub(super) async fn inquire(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
@@ -51,7 +50,7 @@ impl Workers {
         self.ask_about(asks).await;
     }
 
-    /// Works off leased `inquire_payout` jobs.
+    /// Processes leased `inquire_payout` jobs.
     pub(super) async fn inquire_payouts(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
@@ -66,13 +65,13 @@ impl Workers {
         match self.store.attempts(job.tenant, PaymentId(job.subject)).await {
             Ok(attempts) => attempts.into_iter().next_back(),
             Err(error) => {
-                tracing::warn!(%error, "attempts cannot be read now; the lease will run out");
+                tracing::warn!(%error, "attempt read failed, inquiry will be retried");
                 None
             }
         }
     }
 
-    /// Asks about attempts, rail by rail.
+    /// Inquires about attempts, rail by rail.
     pub(super) async fn ask_about(&self, asks: Vec<Ask>) {
         let mut by_rail: BTreeMap<RailId, Vec<Ask>> = BTreeMap::new();
         for ask in asks {
@@ -121,20 +120,21 @@ impl Workers {
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
-        // A bank that has called it a duplicate has it, whatever its inquiry says.
+        // A bank that reported a duplicate has the message, whatever its inquiry answers.
         let rail = self.world.corridors.rail(&ask.attempt.rail);
         let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
             && !ask.attempt.is_at_the_bank(rail);
         let again = answer == InquiryAnswer::NotFound && unproven;
-        // Told first: the attempt is `indeterminate` from here on, so that a repetition which certainly does not leave
-        // says nothing about the first message; and whoever lost the job's fence repeats nothing.
+        // Reported first: the attempt is `indeterminate` from here on, so that a repetition that
+        // certainly is not sent proves nothing about the first message. A worker that lost the
+        // job's fence repeats nothing.
         if self.report(ask.job.tenant, ask.job.subject, ask.told(answer)).await.is_some() && again {
             self.send_again(ask).await;
         }
     }
 
-    /// "Not found" is no proof that nothing was sent: the identical message goes again, to the same rail, and only if
-    /// that rail declares that it recognises duplicates.
+    /// "Not found" does not prove that nothing was sent: the identical message is sent again, to
+    /// the same rail, and only if that rail declares duplicate detection.
     async fn send_again(&self, ask: &Ask) {
         let detects = |rail: &&domain::policy::RailConfig| rail.duplicate_detection;
         if self.world.corridors.rail(&ask.attempt.rail).filter(detects).is_some() {
@@ -149,8 +149,8 @@ impl Workers {
         if let Some(key) = &ask.order {
             let order = match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
                 Ok(Some(order)) => order,
-                Ok(None) => return tracing::error!(order = %attempt.payment, "an attempt has no order"),
-                Err(error) => return tracing::warn!(%error, "the order cannot be read now"),
+                Ok(None) => return tracing::error!(order = %attempt.payment, "attempt has no order"),
+                Err(error) => return tracing::warn!(%error, "order read failed"),
             };
             let message = order_instruction(attempt, &order, corridors);
             return self.send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key))).await;
@@ -160,8 +160,8 @@ impl Workers {
                 let message = instruction(attempt, &record, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;
             }
-            Ok(None) => tracing::error!(payment = %attempt.payment, "an attempt has no payment"),
-            Err(error) => tracing::warn!(%error, "the payment cannot be read now"),
+            Ok(None) => tracing::error!(payment = %attempt.payment, "attempt has no payment"),
+            Err(error) => tracing::warn!(%error, "payment read failed"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Makes the instruction of an attempt: a pure function of what is stored, so that a repetition is identical.
+//! Builds the instruction of an attempt: a pure function of stored data, so that a repetition is
+//! identical.
 
 use domain::attempt::Attempt;
 use domain::country::Country;
@@ -8,7 +9,7 @@ use domain::policy::{CorridorConfig, Corridors};
 use domain::rail::{Instruction, InstructionParty, NameForm, SplitName};
 use store::Record;
 
-/// The instruction of an attempt.
+/// Returns the instruction of an attempt.
 pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corridors) -> Instruction {
     let order = &record.order;
     let corridor = corridors.corridors.get(&order.country);
@@ -39,8 +40,8 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
     }
 }
 
-/// The instruction of an attempt at paying an exchange order out. The customer is both sides: the money goes from his
-/// wallet to his account.
+/// Returns the instruction of an exchange order's payout attempt. The customer is both parties: the
+/// funds go from their wallet to their account.
 pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corridors: &Corridors) -> Instruction {
     let corridor = corridors.corridors.get(&Country::Pak);
     let wants = Names::of(corridor);
@@ -73,7 +74,7 @@ pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corrid
     }
 }
 
-/// What a corridor's banks want of names.
+/// A corridor's requirements on names.
 #[derive(Clone, Copy)]
 struct Names {
     form: NameForm,

@@ -1,5 +1,6 @@
-//! Takes in what a rail brings beside reports about attempts of ours: pages of banks' statements, and reports about
-//! nothing of ours. Both are kept in the store before the rail is told that they are safe; neither changes anything.
+//! Ingests what a rail sends besides reports about our attempts: pages of bank statements, and
+//! unmatched reports. Both are stored before they are acknowledged to the rail; neither changes any
+//! state.
 
 use domain::bank_statement::BankStatement;
 use domain::ports::Rail;
@@ -10,7 +11,8 @@ use super::Workers;
 use crate::measure;
 
 impl Workers {
-    /// Keeps pages of statements. What cannot be kept, because another content stands under its id, is added to `strays`.
+    /// Stores pages of statements. A page whose id is stored with different content is added to
+    /// `strays`.
     pub(super) async fn take_statements(
         &self,
         rail: &dyn Rail,
@@ -26,10 +28,10 @@ impl Workers {
             };
             metrics::counter!("corridor_bank_statements_total", "rail" => rail.id().to_string(), "taken" => counted)
                 .increment(1);
-            tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "a page of a bank's statement");
+            tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             if taken == PageTaken::Other {
                 strays.push(format!(
-                    "{}: page {} of statement {} came before with another content; the first one counts",
+                    "{}: page {} of statement {} was received before with different content; the first one applies",
                     page.source, page.page, page.id
                 ));
             }
@@ -37,8 +39,8 @@ impl Workers {
         Ok(())
     }
 
-    /// Keeps what is about nothing of ours, and calls a person of every tenant for what is new of it: nobody can say whose
-    /// it is.
+    /// Stores unmatched reports and alerts every tenant's operators about new ones, since their
+    /// tenant is unknown.
     pub(super) async fn keep_strays(&self, rail: &dyn Rail, strays: &[String]) -> Result<(), StoreError> {
         if strays.is_empty() {
             return Ok(());

@@ -1,6 +1,6 @@
-//! Lanes: the transactions of one signer are followed by one node at a time, in the order of their nonces. Which node that
-//! is a lease says, like that of any other role; a node that dies loses it when it runs out. What a lane is never decides:
-//! whether a transaction may be signed, and whose nonce is next, the commits say.
+//! Lanes: the transactions of one signer are processed by one node at a time, in nonce order. A
+//! lease determines the node, as for any role; a crashed node loses it on expiry. A lane never
+//! decides whether a transaction may be signed or which nonce is next: the commits do.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use store::StoreError;
 
 use super::Workers;
 
-/// Most lanes of one look.
+/// Maximum number of lanes per poll.
 const LANES_MAX: usize = 64;
 
-/// Until when this node leads which lanes, as far as it knows itself.
+/// The lanes that this node leads and until when, to its own knowledge.
 #[derive(Debug, Default)]
 pub(super) struct Lanes(std::sync::Mutex<BTreeMap<Address, Timestamp>>);
 
@@ -29,8 +29,8 @@ fn role(signer: Address) -> String {
 }
 
 impl Workers {
-    /// Takes due `transmit` jobs of lanes that this node leads or can lead. The jobs are held for half of `lease` and the
-    /// lane for at least as long: who leads a lane next finds nobody in it.
+    /// Leases due `transmit` jobs of lanes that this node leads or can lead. The jobs are held for
+    /// half of `lease` and the lane for at least as long: the lane's next leader finds it empty.
     pub(super) async fn take_in_lanes(&self, lease: Span, most: usize) -> Result<Vec<Job>, StoreError> {
         let mut jobs = Vec::new();
         for signer in self.store.lanes_due(LANES_MAX).await? {
@@ -45,7 +45,7 @@ impl Workers {
         Ok(jobs)
     }
 
-    /// Whether this node leads a lane for half of `lease` at least.
+    /// Whether this node leads a lane for at least half of `lease`.
     async fn leads(&self, signer: Address, lease: Span) -> Result<bool, StoreError> {
         let now = self.clock().now();
         if self.lanes.held().get(&signer).is_some_and(|until| *until - now > Span(lease.0 / 2)) {
@@ -60,7 +60,7 @@ impl Workers {
         Ok(leads)
     }
 
-    /// Gives its lanes up when this node stops and holds no job in them any more.
+    /// Releases its lanes at shutdown once it holds no jobs in them.
     pub(super) async fn hand_on_lanes(&self) {
         let held = std::mem::take(&mut *self.lanes.held());
         for signer in held.into_keys() {

@@ -1,8 +1,8 @@
-//! Workers: take the jobs that commits left behind, call the outside, report back as commands.
+//! Workers: lease the jobs that commits create, call external systems, report back as commands.
 //!
-//! A worker owns nothing: what it knows of a payment it reads after taking the job, and what it learns it says in a
-//! command that carries the job's fence or the attempt's id. If it dies, the lease runs out and another one asks the
-//! rail before doing anything else.
+//! A worker owns no state: it reads a payment after leasing the job, and reports results in a
+//! command that carries the job's fence or the attempt's id. If it crashes, the lease expires and
+//! another worker queries the rail before doing anything else.
 
 use std::sync::{Arc, Mutex};
 
@@ -36,10 +36,10 @@ mod transmit;
 mod treasury;
 mod watch;
 
-/// Says when to stop: work under way is finished, nothing new is begun.
+/// Signals shutdown: work in progress completes, no new work begins.
 pub type Stop = tokio::sync::watch::Receiver<bool>;
 
-/// The kinds of jobs that the wallet service has beside those of people.
+/// The wallet service's kinds of jobs, except those for operators.
 const WALLET_JOBS: [JobKind; 9] = [
     JobKind::Screen,
     JobKind::WalletTimer,
@@ -52,28 +52,28 @@ const WALLET_JOBS: [JobKind; 9] = [
     JobKind::InquirePayout,
 ];
 
-/// Workers are woken when jobs of theirs are due, and look by themselves after so many times the poll interval.
+/// Workers that are not woken check for due jobs after this many poll intervals.
 const LOOK_UNWOKEN: i64 = 20;
 
-/// What every worker needs.
+/// Dependencies of every worker.
 pub struct Workers {
     store: Store,
     engine: Engine,
     world: Arc<World>,
     owner: String,
     lanes: lanes::Lanes,
-    /// What gas usually costs, in wei, as this process has seen it.
+    /// The usual gas price in wei, as observed by this process.
     usual_fee: Mutex<Option<u128>>,
 }
 
 impl Workers {
-    /// Workers of one node; `owner` names it in leases.
+    /// Returns the workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
         let (lanes, usual_fee) = (lanes::Lanes::default(), Mutex::default());
         Arc::new(Workers { store, engine, world, owner, lanes, usual_fee })
     }
 
-    /// One endless task for each kind of work, by name. All must be driven at the same time.
+    /// One endless task per kind of work, by name. All must be driven concurrently.
     pub fn tasks(self: &Arc<Self>, stop: &Stop) -> Vec<(String, Answer<'static, ()>)> {
         let mut tasks: Vec<(String, Answer<'static, ()>)> = vec![
             ("due jobs".to_owned(), Box::pin(wake_for_due(self.clone(), stop.clone()))),
@@ -100,7 +100,7 @@ impl Workers {
         tasks
     }
 
-    /// Takes due jobs of one kind.
+    /// Leases due jobs of one kind.
     async fn take_due(&self, kind: JobKind) -> Result<Vec<Job>, store::StoreError> {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
         match kind {
@@ -109,7 +109,7 @@ impl Workers {
         }
     }
 
-    /// Works off leased jobs of one kind.
+    /// Processes leased jobs of one kind.
     async fn work(&self, kind: JobKind, jobs: Vec<Job>) {
         let wallets = self.world.wallet.as_ref();
         match (kind, wallets) {
@@ -125,13 +125,13 @@ impl Workers {
             (JobKind::Payout, Some(_)) => self.pay_orders(jobs).await,
             (JobKind::InquirePayout, Some(_)) => self.inquire_payouts(jobs).await,
             (JobKind::Deliver, _) if self.delivers() => self.deliver(jobs).await,
-            // People's work, and the wallet service's where it is not offered.
+            // Jobs for operators, and the wallet service's if it is not enabled.
             _ => {}
         }
     }
 
-    /// Does all that is due now, once: sends, asks, fetches reports, expires quotes. For whoever keeps the time
-    /// himself instead of driving [`Workers::tasks`].
+    /// Runs all due work once: sends, inquires, fetches reports, expires quotes. For callers that
+    /// control time themselves instead of driving [`Workers::tasks`].
     pub async fn run_due(&self) -> Result<(), store::StoreError> {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
         self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?).await;
@@ -151,26 +151,27 @@ impl Workers {
         self.expire_some().await.map(drop)
     }
 
-    /// Whether there is anything that webhooks could be about.
+    /// Whether any events can be delivered by webhook.
     fn delivers(&self) -> bool {
         self.world.wallet.is_some() || self.world.payment_webhooks.is_some()
     }
 
-    /// Gives back, when this node stops, the jobs that it could not do: nobody need wait until their leases have run out.
+    /// Releases the leases of unprocessed jobs at shutdown, so that other nodes need not wait for
+    /// their expiry.
     async fn hand_back(&self, kind: JobKind) {
         match self.store.give_back(kind, &self.owner).await {
             Ok(()) if kind == JobKind::Transmit => self.hand_on_lanes().await,
             Ok(()) => {}
             Err(error) => {
-                tracing::warn!(%error, job = kind.name(), "jobs cannot be given back now; their leases will run out");
+                tracing::warn!(%error, job = kind.name(), "job lease release failed, leases will expire");
             }
         }
     }
 
-    /// Gives a role up when this node stops, so that the next one need not wait until the lease has run out.
+    /// Releases a role at shutdown, so that the next node need not wait for the lease to expire.
     async fn hand_on(&self, role: &str) {
         if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
-            tracing::warn!(%error, role, "a role cannot be given up now; its lease will run out");
+            tracing::warn!(%error, role, "role lease release failed, lease will expire");
         }
     }
 
@@ -178,7 +179,7 @@ impl Workers {
         self.world.clock.as_ref()
     }
 
-    /// Waits, but not beyond a stop.
+    /// Sleeps, but not beyond shutdown.
     async fn pause(&self, span: Span, stop: &mut Stop) {
         let until = self.clock().now() + span;
         tokio::select! {
@@ -188,25 +189,26 @@ impl Workers {
         }
     }
 
-    /// Has one thing done about a payment; `None` where the world has moved on or nobody could be reached. The job's
-    /// lease brings the payment back in that case.
+    /// Executes one action on a payment; `None` if it is obsolete or failed. The job's lease brings
+    /// the payment back in that case.
     async fn tell(&self, tenant: TenantId, payment: PaymentId, action: PaymentAction) -> Option<Outcome> {
         let command = Command { tenant, action: Action::Payment(payment, action) };
         match self.engine.execute(command).await {
             Ok(Outcome::Refused(refused)) => {
-                tracing::debug!(%payment, %refused, "a worker came too late");
+                tracing::debug!(%payment, %refused, "stale worker result ignored");
                 None
             }
             Ok(outcome) => Some(outcome),
             Err(error) => {
-                tracing::warn!(%payment, %error, "a worker's report was not taken; the payment will be asked about");
+                tracing::warn!(%payment, %error, "worker result rejected, payment will be inquired");
                 None
             }
         }
     }
 }
 
-/// Wakes the workers whose jobs have come due by time, and those whose jobs another node left. One question for all kinds.
+/// Wakes the workers whose jobs have become due by time or were left by another node. One query
+/// covers all kinds.
 async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
     while !*stop.borrow() {
         match workers.store.kinds_due().await {
@@ -217,13 +219,13 @@ async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
                 }
                 workers.engine.feed().announce_jobs(&due);
             }
-            Err(error) => tracing::warn!(%error, "it cannot be read now which jobs are due"),
+            Err(error) => tracing::warn!(%error, "reading due jobs failed, will retry"),
         }
         workers.pause(workers.world.tuning.poll, &mut stop).await;
     }
 }
 
-/// Takes due jobs of one kind for as long as there are any, many at a time, and waits for more.
+/// Leases and processes due jobs of one kind, many at a time, and waits for more.
 async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     let mut news = workers.engine.feed().follow_jobs(kind);
     let mut under_way = FuturesUnordered::new();
@@ -245,7 +247,7 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                         under_way.push(async move { workers.work(kind, jobs).await });
                     }
                 }
-                Err(error) => tracing::warn!(%error, job = kind.name(), "jobs cannot be taken now"),
+                Err(error) => tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry"),
             }
         }
         if taken == tuning.lease_max && under_way.len() < rounds_max {
@@ -262,8 +264,8 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
     }
 }
 
-/// Waits for `wanted` and drives what is under way meanwhile: that may hold, or be next in line for, the very connection
-/// that `wanted` waits for.
+/// Awaits `wanted` while driving the work in progress: that may hold, or be next in line for, the
+/// very connection that `wanted` waits for.
 async fn while_working<T>(
     under_way: &mut FuturesUnordered<impl Future<Output = ()>>,
     wanted: impl Future<Output = T>,
@@ -288,8 +290,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_under_way_goes_on_while_jobs_are_taken() {
-        // One connection: the work under way is next in line for it when somebody gives it back.
+    fn work_in_progress_continues_while_jobs_are_leased() {
+        // One connection: the work in progress is next in line for it.
         let connection = Arc::new(Semaphore::new(0));
         let mut under_way = FuturesUnordered::new();
         let line = connection.clone();

@@ -1,4 +1,4 @@
-//! Exchange orders: their time-outs, and their pay-outs, which go the way of payments.
+//! Exchange orders: their timeouts, and their payouts, which are sent like payments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,19 +24,19 @@ use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Outcome};
 use crate::decide::payment::ROUTE_DELAY;
 
-/// What is to be done with one leased order.
+/// The next step for one leased order.
 enum Plan {
-    /// Pay it over this rail, at this rate if it is not priced yet, counted for the customer.
+    /// Pay it over this rail, at this rate if it has no price yet, counted for the customer.
     Send(RailId, Decimal, Option<Sender>),
-    /// It was sent before and nobody knows what came of it: ask first.
+    /// It was sent before and its outcome is unknown: inquire first.
     Ask(Box<Attempt>),
-    /// Tell the engine.
+    /// Report to the engine.
     Tell(ExchangeAction),
-    /// Nothing: the job is out of date, or something cannot be read now.
+    /// Nothing: the job is obsolete, or a read failed.
     Nothing,
 }
 
-/// An order that is to be paid over a rail.
+/// An order to be paid over a rail.
 struct Payable {
     job: Job,
     order: ExchangeOrder,
@@ -44,7 +44,7 @@ struct Payable {
     tally: Option<Tally>,
 }
 
-/// What a pay-out asks of a rail.
+/// What a payout requires of a rail.
 pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
     Wanted {
         country: Country::Pak,
@@ -58,7 +58,7 @@ pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
 }
 
 impl Workers {
-    /// Works off leased `exchange` jobs: orders whose time may have run out.
+    /// Processes leased `exchange` jobs: orders that may have expired.
     pub(super) async fn time_orders(&self, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| async move {
             let Some(order) = self.exchange_of(job).await else { return };
@@ -68,18 +68,18 @@ impl Workers {
         .await;
     }
 
-    /// The order of a job; `None` where it cannot be read now. Its lease brings it back.
+    /// The order of a job; `None` if it cannot be read now. The lease brings it back.
     pub(super) async fn exchange_of(&self, job: &Job) -> Option<ExchangeOrder> {
         match self.store.exchange(job.tenant, ExchangeId(job.subject)).await {
             Ok(order) => order,
             Err(error) => {
-                tracing::warn!(%error, order = %job.subject, "an order cannot be read now; its lease will run out");
+                tracing::warn!(%error, order = %job.subject, "order read failed, payout will be retried");
                 None
             }
         }
     }
 
-    /// Works off leased `payout` jobs.
+    /// Processes leased `payout` jobs.
     pub(super) async fn pay_orders(&self, jobs: Vec<Job>) {
         let mut sends: BTreeMap<RailId, Vec<Payable>> = BTreeMap::new();
         let (mut tells, mut asks) = (Vec::new(), Vec::new());
@@ -106,7 +106,7 @@ impl Workers {
         let attempts = match self.store.attempts(job.tenant, PaymentId(order.id.0)).await {
             Ok(attempts) => attempts,
             Err(error) => {
-                tracing::warn!(%error, order = %order.id, "attempts cannot be read now");
+                tracing::warn!(%error, order = %order.id, "attempt read failed, will retry");
                 return Plan::Nothing;
             }
         };
@@ -118,13 +118,14 @@ impl Workers {
         }
         let (fence, now) = (job.fence, self.clock().now());
         let put_off = |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
-        // A locked order keeps its rate: the present one is not asked for.
+        // A locked order keeps its rate: the current one is not needed.
         let mid = match order.locked_until {
             Some(_) => Some(order.quoted_rate),
             None => self.world.rates.mid(order.coin.currency(), Currency::Pkr).map(|mid| mid.rate),
         };
         let Some(mid) = mid else { return put_off(true) };
-        // A rail that could not be reached has refused nothing: its health decides when it is tried again.
+        // A rail that could not be reached has rejected nothing: its health decides when it is
+        // tried again.
         let refused: BTreeSet<RailId> = attempts
             .iter()
             .filter(|attempt| attempt.reason.as_deref() != Some(NOT_SENT))
@@ -134,7 +135,7 @@ impl Workers {
         let spent = match self.spent_by_customer(order).await {
             Ok(spent) => spent,
             Err(error) => {
-                tracing::warn!(%error, order = %order.id, "what the customer has spent cannot be read now");
+                tracing::warn!(%error, order = %order.id, "customer usage read failed, payout will be retried");
                 return Plan::Nothing;
             }
         };
@@ -144,14 +145,14 @@ impl Workers {
             Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
             Choice::Never => {
                 if let Some((rail, exceeded)) = route::exhausted(corridors, &wanted) {
-                    tracing::info!(order = %order.id, rail = %rail.id, "no route: the customer has no room in {exceeded}");
+                    tracing::info!(order = %order.id, rail = %rail.id, %exceeded, "no route, customer limit exceeded");
                 }
                 Plan::Tell(ExchangeAction::NoRoute { fence })
             }
         }
     }
 
-    /// Saves an attempt for each order, then sends them in messages of the rail's size.
+    /// Saves an attempt per order, then sends them in messages of the rail's size.
     async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
         let most = self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
         let begun = orders.into_iter().map(|Payable { job, order, mid, tally }| {

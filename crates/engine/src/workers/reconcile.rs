@@ -1,8 +1,10 @@
-//! Compares the ledger with the chain, with what rails report and with banks' statements (I14). One node at a time, now
-//! and then and when somebody wants it. Nothing is corrected: a break is an alert, for a person.
+//! Compares the ledger with the chain, with rails' reports and with bank statements (I14). One node
+//! at a time, periodically and on request. Nothing is corrected: a discrepancy raises an operator
+//! alert.
 //!
-//! Books and chain are read one after the other while money moves. What is under way is allowed for, and a difference
-//! must stand a second look, made when the watcher has taken in all that the chain had at the first one.
+//! Books and chain are read one after the other while funds move. In-flight amounts are allowed
+//! for, and a difference must persist in a second read, made once the watcher has ingested
+//! everything that was on the chain at the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -19,7 +21,6 @@ use store::{Moving, MovingKind, StoreError};
 use uuid::Uuid;
 
 use super::{Stop, Workers};
-use crate::batcher::fresh_id;
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::rescan;
 use crate::world::WalletWorld;
@@ -27,27 +28,27 @@ use crate::world::WalletWorld;
 mod statements;
 
 const ROLE: &str = "reconcile";
-/// How often all is compared.
+/// Interval between full comparisons.
 const EVERY: Span = Span::mins(10);
-/// How often it is asked whether somebody wants it.
+/// Poll interval for requests.
 const LOOK_EVERY: Span = Span::secs(1);
-/// The role's lease, given up as soon as a comparison is over. Whoever takes longer is joined by another node, which does
-/// no harm; whoever died in the middle holds nobody up for longer.
+/// The role's lease, released when a comparison ends. If one takes longer, another node joins,
+/// which does no harm; if a node crashes, it delays others no longer than this.
 const LEASE: Span = Span::mins(1);
-/// How long the second look waits for the watcher.
+/// How long the second read waits for the watcher.
 const WATCHER_WITHIN: Span = Span::secs(60);
 /// Vaults read at once.
 const PAGE: usize = 1_000;
-/// Balances asked for at once.
+/// Balances requested at once.
 const ASKED_AT_ONCE: usize = 500;
-/// Vaults without books that one comparison looks at; the next one goes on after them.
+/// Vaults without bookings that one comparison checks; the next one continues after them.
 const UNBOOKED_MAX: usize = 500;
-/// Vaults that one comparison has looked through at most.
+/// Maximum number of vaults that one comparison has rescanned.
 const LOOKED_THROUGH_MAX: usize = 64;
-/// Where the store keeps the vault that the next comparison goes on after.
+/// Store key of the vault after which the next comparison continues.
 const COMPARED_TO: &str = "reconciliation.compared_to";
 
-/// Why there is no report this time.
+/// Why no report was made.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -56,37 +57,37 @@ enum Trouble {
     Store(#[from] StoreError),
     #[error(transparent)]
     Key(#[from] SignFault),
-    #[error("the watcher does not come up with the chain")]
+    #[error("the watcher is behind the chain")]
     Watcher,
 }
 
-/// What the books say of one address and coin.
+/// The booked amount of one address and coin.
 struct Held {
     tenant: TenantId,
     account: AccountCode,
     address: Address,
-    /// The escrows of a request's submissions, which the same account stands for.
+    /// The escrows of a request's submissions, covered by the same account.
     others: Vec<Address>,
     coin: StableCoin,
     least: i64,
     most: i64,
-    /// What the watcher's logs add up to, where it watches the address.
+    /// The sum of the watcher's logs, if it watches the address.
     logged: Option<i64>,
-    /// For a treasury: what the watcher saw go there. Nobody asks the chain for its balance.
+    /// For a treasury: the amount that the watcher saw go there. Its on-chain balance is not read.
     swept: Option<i64>,
 }
 
 impl Held {
-    /// Every vault whose coins the account stands for.
+    /// Every vault that the account covers.
     fn vaults(&self) -> impl Iterator<Item = Address> + '_ {
         iter::once(self.address).chain(self.others.iter().copied())
     }
 }
 
 pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
-    // What this node's metric shows it has seen itself.
+    // This node's metric shows only its own observations.
     let mut has_looked = false;
-    // The newest report that was read; it is read again when this one is not enough.
+    // The latest report read; it is read again if it does not suffice.
     let mut known = None;
     while !*stop.borrow() {
         workers.pause(LOOK_EVERY, &mut stop).await;
@@ -94,7 +95,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
             Ok(Some(wanted)) if !*stop.borrow() => wanted,
             Ok(_) => continue,
             Err(error) => {
-                tracing::warn!(%error, "it cannot be asked now whether a reconciliation is wanted");
+                tracing::warn!(%error, "reconciliation schedule read failed, will retry");
                 continue;
             }
         };
@@ -104,9 +105,9 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
             _ = stop.wait_for(|stop| *stop) => break,
         };
         match done {
-            // Somebody else is at it: if he dies of it, the report that is wanted will not be there.
+            // Another node is comparing: if it crashes, the requested report will not appear.
             Ok(_) => (has_looked, known) = (true, None),
-            Err(trouble) => tracing::warn!(%trouble, "the ledger cannot be reconciled now"),
+            Err(trouble) => tracing::warn!(%trouble, "ledger reconciliation failed, will retry"),
         }
         workers.hand_on(ROLE).await;
     }
@@ -114,7 +115,7 @@ pub(super) async fn reconcile(workers: Arc<Workers>, mut stop: Stop) {
 }
 
 impl Workers {
-    /// Whether it is time for a comparison, and whose wish it is to fulfil; `None` = not yet.
+    /// Whether a comparison is due, and which request it fulfils; `None` = not yet.
     async fn reconciliation_due(
         &self,
         has_looked: bool,
@@ -132,12 +133,13 @@ impl Workers {
         Ok((!is_fresh || !has_looked).then_some(wanted))
     }
 
-    /// Compares everything, if this node has the role; alerts about what does not agree, and keeps the report.
+    /// Compares everything if this node holds the role; alerts on discrepancies and stores the
+    /// report.
     async fn reconcile_once(&self, wanted: Option<Uuid>) -> Result<Option<Report>, Trouble> {
         if self.store.lease_role(ROLE, &self.owner, LEASE).await?.is_none() {
             return Ok(None);
         }
-        // First: it needs no chain, and no break of the chain may hide those of the banks.
+        // First: it needs no chain, and chain discrepancies must not hide those of the banks.
         self.compare_statements().await?;
         let (vaults, mut breaks) = match &self.world.wallet {
             Some(wallets) => self.compare_chain(wallets).await?,
@@ -162,8 +164,8 @@ impl Workers {
             self.go_on_after(next).await?;
             return Ok((held.len(), first));
         }
-        // Asked for last: no balance of the first look is of a later block. From an earlier head on, what moved between the
-        // head and the balance would differ in both looks.
+        // Read last: no balance of the first read is of a later block. With an earlier head, a
+        // movement between head and balance would differ in both reads.
         let head = wallets.chain.heads().await?.latest.number;
         self.watcher_reaches(head).await?;
         let second = differing(wallets, &self.held(wallets).await?.0).await?;
@@ -178,7 +180,8 @@ impl Workers {
         Ok((held.len(), breaks))
     }
 
-    /// Vaults that hold more than is known of are looked through by the watcher: what a node left out is booked then.
+    /// Vaults that hold more than is booked are rescanned by the watcher, which then books what a
+    /// node omitted.
     async fn look_through(&self, held: &[Held], breaks: &[Break]) -> Result<(), Trouble> {
         let more = |it: &&Break| match it.side {
             Side::Chain => it.said > it.most,
@@ -191,7 +194,7 @@ impl Workers {
         };
         let vaults = held.iter().filter(of_a_break).flat_map(Held::vaults);
         for vault in vaults.take(LOOKED_THROUGH_MAX) {
-            rescan::want(&self.store, fresh_id(&self.store), rescan::Target::Vault(vault)).await?;
+            rescan::want_if_new(&self.store, rescan::Target::Vault(vault)).await?;
         }
         Ok(())
     }
@@ -201,8 +204,9 @@ impl Workers {
         Ok(self.store.set_meta(COMPARED_TO, &text).await?)
     }
 
-    /// Vaults that nothing was ever booked for, a part of them in each comparison, by address: anyone can pay to an
-    /// address, and a payment that no node showed is in no book. Answers where the next part begins as well.
+    /// Vaults without bookings, a part of them in each comparison, by address: anyone can pay an
+    /// address, and a payment that no node showed is not booked. Also returns where the next part
+    /// begins.
     async fn unbooked(
         &self,
         wallets: &WalletWorld,
@@ -249,7 +253,7 @@ impl Workers {
         }
     }
 
-    /// What the books of all tenants say of the chain.
+    /// The booked on-chain amounts of all tenants.
     async fn held(&self, wallets: &WalletWorld) -> Result<(Vec<Held>, Option<Address>), Trouble> {
         let mut all = Vec::new();
         let mut all_moving = BTreeMap::new();
@@ -290,7 +294,8 @@ impl Workers {
         Ok((all, next))
     }
 
-    /// What a controller holds, and what went from it to the treasury. What comes into the controller is not watched.
+    /// The controller's balance, and the amount swept from it to the treasury. Receipts of the
+    /// controller are not watched.
     async fn collected(
         &self,
         tenant: TenantId,
@@ -310,7 +315,7 @@ impl Workers {
         let least = least.saturating_sub(returning);
         let (account, others) = (unswept.code, Vec::new());
         let holds = Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
-        // The treasury is the bank's own: it spends what it has got. So it is what it got that is compared.
+        // The treasury belongs to the bank, which spends from it: its receipts are compared.
         let got = treasury.credits_posted;
         let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
         let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
@@ -322,7 +327,7 @@ impl Workers {
         let mut compared = 0;
         let mut breaks = Vec::new();
         for tenant in self.store.tenants().await? {
-            // Both sides of one look are of one instant, and are written in one commit.
+            // Both sides of one read are of one instant, written in one commit.
             for books in self.store.rail_books(tenant.id).await? {
                 compared += 1;
                 let paid = books.account.balance().minor.saturating_neg();
@@ -342,7 +347,7 @@ impl Workers {
     }
 }
 
-/// What a vault may hold as long as it agrees with its account.
+/// The balances of a vault that agree with its account.
 fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
     let balance = account.balance().minor;
     let mut least = balance.saturating_sub(account.debits_pending);
@@ -357,7 +362,7 @@ fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
     (least, most)
 }
 
-/// Those that the chain, or the watcher's logs of it, do not agree with.
+/// Those that differ from the chain or from the watcher's logs.
 async fn differing(wallets: &WalletWorld, held: &[Held]) -> Result<Vec<Break>, Trouble> {
     let tokens: BTreeMap<StableCoin, Address> =
         wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect();
@@ -434,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_may_be_on_either_side() {
+    fn in_flight_amounts_may_be_on_either_side() {
         assert_eq!(bounds(&account(100, 0, 0), &[]), (100, 100));
         assert_eq!(bounds(&account(100, 30, 7), &[]), (70, 107), "reserved: moved on the chain already, or not yet");
         assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Beside, 5)]), (105, 105), "kept in suspense");
@@ -449,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn chain_and_watcher_are_judged_apart() {
+    fn chain_and_watcher_are_compared_separately() {
         let held = |logged| Held {
             tenant: TENANT,
             account: code(),
@@ -470,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_watcher_saw_go_to_a_treasury_is_what_the_books_say() {
+    fn observed_sweeps_to_a_treasury_equal_the_booked_ones() {
         let held = |swept| Held {
             tenant: TENANT,
             account: AccountCode::Treasury(StableCoin::Usdc),

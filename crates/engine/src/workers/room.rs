@@ -1,5 +1,5 @@
-//! What senders have left of the limits that rails have for one sender. Looked at before a rail is chosen; the decision
-//! that begins an attempt counts again, under the tenant's lock.
+//! Senders' headroom under rails' per-sender limits. Read before a rail is selected; the decision
+//! that begins an attempt checks again, under the tenant's lock.
 
 use domain::country::Country;
 use domain::exchange::ExchangeOrder;
@@ -11,7 +11,7 @@ use store::StoreError;
 use super::Workers;
 
 impl Workers {
-    /// What the sender has had paid out over the country's rails that limit it. Nothing is read where none does.
+    /// The sender's usage of the country's rails that limit it. Nothing is read if none does.
     pub(super) async fn spendings(
         &self,
         tenant: TenantId,
@@ -22,13 +22,13 @@ impl Workers {
         self.store.spendings(tenant, asked).await
     }
 
-    /// What of the sender the decision counts over the rail that was chosen.
+    /// The usage that the decision counts for the selected rail.
     pub(super) fn tally_over(&self, rail: &RailId, sender: Sender) -> Option<Tally> {
         self.world.corridors.rail(rail)?.tally(sender, self.clock().now())
     }
 
-    /// The sender of an exchange order with what he has had paid out: the customer, whatever the wallet. `None` where no
-    /// rail limits him: the wallet is not read then.
+    /// The sender of an exchange order with their usage: the customer, across wallets. `None` if no
+    /// rail limits them: the wallet is not read then.
     pub(super) async fn spent_by_customer(
         &self,
         order: &ExchangeOrder,
@@ -37,7 +37,7 @@ impl Workers {
             return Ok(None);
         }
         let wallet = self.store.wallet(order.tenant, order.wallet).await?;
-        let wallet = wallet.ok_or_else(|| StoreError::Corrupt(format!("order {} is of no wallet", order.id)))?;
+        let wallet = wallet.ok_or_else(|| StoreError::Corrupt(format!("order {} has no wallet", order.id)))?;
         let sender = Sender::of_customer(order.tenant, &wallet.customer_id);
         Ok(Some((sender, self.spendings(order.tenant, Country::Pak, sender).await?)))
     }

@@ -1,6 +1,6 @@
-//! Screens deposits: the sender's name, the payer's address and surroundings, the tokens' blacklists, what the wallet
-//! received lately.
-//! What follows is decided by `domain::risk`; here it is only found out.
+//! Screens deposits: the sender's name, the payer's address and its proximity to listed ones, the
+//! tokens' blacklists, the wallet's recent receipts. `domain::risk` decides on the findings; this
+//! module only collects them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,14 +24,14 @@ use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::world::WalletWorld;
 
-/// A deposit with what its assessment needs of the store.
+/// A deposit with the stored data for its assessment.
 struct Case {
     deposit: Deposit,
     wallet: Wallet,
     request: Option<PaymentRequest>,
 }
 
-/// Why a deposit is not screened now. Its lease runs out, and it is tried again.
+/// Why a deposit is not screened now. Its lease expires, and it is retried.
 #[derive(Debug, thiserror::Error)]
 enum NotNow {
     #[error(transparent)]
@@ -43,16 +43,16 @@ enum NotNow {
 }
 
 impl Workers {
-    /// Works off leased `screen` jobs.
+    /// Processes leased `screen` jobs.
     pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         let policies = match self.wallet_policies(&jobs).await {
             Ok(policies) => policies,
-            Err(error) => return tracing::warn!(%error, "tenants cannot be read now; deposits wait to be screened"),
+            Err(error) => return tracing::warn!(%error, "tenant read failed, deposit screening will be retried"),
         };
         join_all(jobs.iter().filter_map(|job| Some(self.screen_one(wallets, job, policies.get(&job.tenant)?)))).await;
     }
 
-    /// What the tenants of jobs that were taken together have agreed.
+    /// The policies of the tenants of jobs that were leased together.
     async fn wallet_policies(&self, jobs: &[Job]) -> Result<BTreeMap<TenantId, WalletPolicy>, StoreError> {
         let mut policies = BTreeMap::new();
         for tenant in jobs.iter().map(|job| job.tenant).collect::<BTreeSet<_>>() {
@@ -66,14 +66,14 @@ impl Workers {
             Ok(Some(action)) => action,
             Ok(None) => return,
             Err(error) => {
-                tracing::warn!(%error, deposit = %job.subject, "a deposit cannot be screened now");
+                tracing::warn!(%error, deposit = %job.subject, "deposit screening failed, will retry");
                 return;
             }
         };
         self.report(job.tenant, job.subject, action).await;
     }
 
-    /// What is to be told about a deposit; `None` = nothing, it is not to be screened any more.
+    /// The action for a deposit; `None` = it no longer needs screening.
     async fn screened(
         &self,
         wallets: &WalletWorld,
@@ -90,7 +90,7 @@ impl Workers {
             return self.after_hold(&case, job, policy).await;
         }
         let mut named = DepositRef::of(&case.deposit, policy.accept_late);
-        // A frozen wallet's deposits wait, or are refused, whatever would be found.
+        // A frozen wallet's deposits wait or are rejected, whatever screening finds.
         if case.wallet.state.is_frozen() && !is_dust {
             return Ok(Some(Action::Deposit(named, DepositAction::WalletChanged)));
         }
@@ -102,7 +102,8 @@ impl Workers {
         Ok(Some(Action::Deposit(named, action)))
     }
 
-    /// Dust that may be released with a deposit, on the lists of now. None is looked at where all of it is not worth that.
+    /// Dust that may be released with a deposit, on the current lists. Skipped if all of it
+    /// together is not worth a release.
     async fn assess_dust_beside(
         &self,
         wallets: &WalletWorld,
@@ -125,8 +126,9 @@ impl Workers {
         Ok(assessed)
     }
 
-    /// What is not worth a release now, in minor units. The chain's fees are asked for only where they can tell about one
-    /// of these amounts; a node that does not answer leaves what a release costs at least.
+    /// The minimum amount worth a release, in minor units. Chain fees are read only if they can
+    /// matter for one of these amounts; if the node does not answer, the minimum cost of a release
+    /// applies.
     pub(super) async fn release_min(&self, wallets: &WalletWorld, mut amounts: impl Iterator<Item = i64>) -> i64 {
         let terms = wallets.config.release_min;
         if amounts.all(|minor| terms.is_always_worth(minor)) {
@@ -135,14 +137,14 @@ impl Workers {
         match wallets.chain.fees().await {
             Ok(fees) => terms.minor(Some(&fees)),
             Err(fault) => {
-                tracing::warn!(%fault, "fees cannot be read now, taking the least that a release costs");
+                tracing::warn!(%fault, "fee read failed, using the minimum release cost");
                 terms.minor(None)
             }
         }
     }
 
-    /// What waited for an escrow that is on hold no more is screened again. The job is that of the deposit whose hold was
-    /// lifted last.
+    /// Deposits that waited for an escrow whose hold is lifted are screened again. The job belongs
+    /// to the deposit whose hold was lifted last.
     async fn after_hold(&self, case: &Case, job: &Job, policy: &WalletPolicy) -> Result<Option<Action>, NotNow> {
         if let Some(request) = &case.request
             && !request.is_held(&case.deposit.to)
@@ -202,8 +204,9 @@ impl Workers {
         Ok(risk::assess(&subject, &found, policy, now))
     }
 
-    /// How near the payer is to a listed address. A provider that does not answer is asked again when the lease has run
-    /// out, for a while; what is refused anyhow does not wait for it.
+    /// The payer's distance to a listed address. A provider that does not answer is asked again
+    /// after the lease expires, for a limited time; a deposit that is rejected anyway does not wait
+    /// for it.
     async fn proximity(
         &self,
         wallets: &WalletWorld,
@@ -227,7 +230,7 @@ impl Workers {
         }
     }
 
-    /// The sender's name against the lists; `None` = he gave none.
+    /// Screens the sender's name; `None` = no name was given.
     fn screen_sender(&self, sender: &SenderDetails) -> Option<Screened> {
         let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
         let name = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());

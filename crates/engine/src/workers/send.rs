@@ -1,5 +1,5 @@
-//! Gives intents a place in a transaction: simulates them together, then has the engine take the nonce. Nothing is
-//! signed here.
+//! Assigns intents to transactions: simulates them together, then has the engine assign the nonce.
+//! Nothing is signed here.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -24,25 +24,27 @@ use crate::command::deposits::DepositRef;
 use crate::measure;
 use crate::world::WalletWorld;
 
-/// When to look again at what cannot be sent because a node does not answer.
+/// Retry delay if a node does not answer.
 const SOON: Span = Span::secs(2);
-/// The same while the controller is being put there.
+/// Retry delay while the controller is being deployed.
 const CONTROLLER_SOON: Span = Span::millis(500);
-/// When to look again at a coin that moves nothing.
+/// Retry delay of a token that is halted.
 const PAUSED: Span = Span::secs(30);
-/// A transaction may use half as much gas again as its simulation, and this much more.
+/// A transaction's gas limit: its simulation plus half of it and this margin.
 const GAS_MARGIN: u64 = 100_000;
-/// Fees so many times the usual ones are an alert; the usual ones are an average in which the newest has this weight.
+/// Fees this many times the usual ones raise an alert; the usual ones are a moving average in which
+/// the latest has the weight below.
 const UNUSUAL: u128 = 10;
 const FEE_WEIGHT: u128 = 16;
-/// A count of transactions that is ahead of our books, and that no second node can confirm, is believed after this long …
+/// A transaction count ahead of our books is trusted after this time if no second node is
+/// configured.
 const CLAIM_BELIEVED: Span = Span::secs(60);
-/// … as long as it was not claimed long ago.
+/// Such a claim expires after this time.
 const CLAIM_FORGOTTEN: Span = Span::hours(1);
-/// A signer that could not pay for this many transactions like the one at hand is short of gas.
+/// A signer that cannot pay for this many transactions like the current one is low on gas.
 const LOW_GAS_TRANSACTIONS: u128 = 20;
 
-/// An intent on its way into a transaction, with the fence under which its job is held.
+/// An intent to be sent, with its job's fence.
 type Held = (Intent, i64);
 
 /// What an intent waits for, or why it fails.
@@ -52,19 +54,19 @@ enum Verdict {
     Fails { why: String, reason: FailureReason, at_once: bool },
 }
 
-/// A tenant's way to the chain: one of its operators' lanes, or the one of another key.
+/// A tenant's channel to the chain: one of its operators' lanes, or that of another key.
 #[derive(Clone)]
 struct Lane {
     tenant: TenantId,
     role: KeyRole,
     signer: Address,
     controller: Address,
-    /// What the controller's vaults are clones of.
+    /// The implementation that the controller's vaults clone.
     implementation: Address,
 }
 
 impl Lane {
-    /// Who pays and who is paid: with either on the coin's blacklist nothing moves.
+    /// Payer and payee: if either is on the token's blacklist, nothing moves.
     fn parties(&self, plan: &Plan) -> Vec<Address> {
         let payer =
             |it: &Movement| vault::address(&self.controller, &self.implementation, &it.recipient, &it.reference);
@@ -76,7 +78,7 @@ impl Lane {
     }
 }
 
-/// How what a tenant's operators do is spread over their lanes.
+/// How operators' actions of a tenant are distributed over their lanes.
 struct Spread {
     operators: Result<Vec<Address>, SignFault>,
     vaults: Option<(Address, Address)>,
@@ -88,7 +90,7 @@ impl Spread {
         Spread { operators: wallets.signer.operators(tenant), vaults }
     }
 
-    /// The lane of an intent; the first one for what no operator signs, or where nobody can say.
+    /// The lane of an intent; the first one if no operator signs it or it cannot be determined.
     fn lane(&self, intent: &Intent) -> usize {
         let (Ok(operators), Some((controller, implementation)), KeyRole::Operator) =
             (&self.operators, &self.vaults, intent.kind.role())
@@ -99,7 +101,7 @@ impl Spread {
         chain_tx::lane_of(intent, operators.len(), vault)
     }
 
-    /// Who signs it.
+    /// The signer of an intent.
     fn signer(&self, intent: &Intent) -> Result<Address, SignFault> {
         let lane = self.lane(intent);
         let operators = self.operators.as_ref().map_err(SignFault::clone)?;
@@ -107,7 +109,7 @@ impl Spread {
     }
 }
 
-/// The way of what goes together; `None` where there is nothing.
+/// The lane of intents that are sent together; `None` if there are none.
 fn lane(wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
     let Some((first, _)) = held.first() else { return Ok(None) };
     let role = first.kind.role();
@@ -121,7 +123,7 @@ fn lane(wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: &[Held]) 
 }
 
 impl Workers {
-    /// Works off leased `send_intent` jobs.
+    /// Processes leased `send_intent` jobs.
     pub(super) async fn send_intents(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
         for job in jobs {
@@ -129,7 +131,7 @@ impl Workers {
         }
         let halted: BTreeMap<StableCoin, Halt> = match self.store.token_states().await {
             Ok(states) => states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect(),
-            Err(error) => return tracing::warn!(%error, "the tokens' states cannot be read now"),
+            Err(error) => return tracing::warn!(%error, "token state read failed, will retry"),
         };
         join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted))).await;
     }
@@ -144,7 +146,7 @@ impl Workers {
         let ids: Vec<IntentId> = jobs.iter().map(|(id, _)| *id).collect();
         let intents = match self.store.intents(tenant, &ids).await {
             Ok(intents) => intents,
-            Err(error) => return tracing::warn!(%error, "intents cannot be read now; their leases will run out"),
+            Err(error) => return tracing::warn!(%error, "intent read failed, will retry"),
         };
         let fences: BTreeMap<IntentId, i64> = jobs.into_iter().collect();
         let lanes = Spread::of(wallets, tenant);
@@ -160,7 +162,7 @@ impl Workers {
             } else if intent.kind.is_batched() && intent.tries == 0 {
                 batches.entry((intent.kind, lanes.lane(&intent))).or_default().push((intent, fence));
             } else {
-                // What failed once does not take others with it.
+                // An intent that failed once is sent alone, so that it does not fail others.
                 alone.push(vec![(intent, fence)]);
             }
         }
@@ -180,7 +182,7 @@ impl Workers {
             }
         };
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
-            tracing::warn!(%fault, %tenant, "intents cannot be sent now");
+            tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 let what = fault.to_string();
                 self.raise(tenant, Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what }).await;
@@ -207,12 +209,12 @@ impl Workers {
                     } else if works(at) || one.0.unchecked {
                         taken.push((IntentKey::of(&one.0), one.1));
                     } else {
-                        self.tell_why(wallets, lane, one, "the controller refuses it").await?;
+                        self.tell_why(wallets, lane, one, "the controller rejects it").await?;
                     }
                 }
                 self.take(wallets, lane, gas, taken).await
             }
-            // Something that they have in common stands in their way: it is found out for each.
+            // They fail together: each is diagnosed on its own.
             Simulated::Reverts(why) => {
                 for one in held {
                     self.tell_why(wallets, lane, one, &why).await?;
@@ -222,7 +224,8 @@ impl Workers {
         }
     }
 
-    /// A lane whose operator the controller does not know: until it does, the first operator does its part.
+    /// Handles a lane whose operator the controller does not know: until it does, the first
+    /// operator stands in.
     async fn on_duty(&self, wallets: &WalletWorld, lane: &Lane) -> Result<Lane, ChainFault> {
         let first = match lane.role {
             KeyRole::Operator => wallets.signer.address(lane.tenant, lane.role).unwrap_or(lane.signer),
@@ -231,18 +234,18 @@ impl Workers {
         if lane.signer == first || wallets.chain.is_operator(lane.controller, lane.signer).await? {
             return Ok(lane.clone());
         }
-        // A sandbox's admin grants it in a moment.
+        // A sandbox's admin grants the role shortly.
         if !wallets.sandbox {
             let (signer, controller) = (lane.signer, lane.controller);
             let what =
-                format!("{signer} is configured as an operator, and the controller {controller} does not know it");
+                format!("{signer} is configured as an operator, but the controller {controller} does not list it");
             self.raise(lane.tenant, Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }).await;
         }
         Ok(Lane { signer: first, ..lane.clone() })
     }
 
-    /// Nothing is given back to an address that the coin's own contract has on its blacklist by now: some contracts pay
-    /// there all the same.
+    /// Whether the refund address is now on the token contract's blacklist: some contracts pay such
+    /// addresses all the same.
     async fn refund_is_listed(&self, wallets: &WalletWorld, intent: &Intent) -> Result<Option<Verdict>, ChainFault> {
         if intent.kind != IntentKind::ExecuteRefund {
             return Ok(None);
@@ -261,10 +264,10 @@ impl Workers {
         Ok(listed.then_some(Verdict::Fails { why, reason: FailureReason::AddressBlacklisted, at_once: true }))
     }
 
-    /// Nothing can be called before the controller is there, and once it is there it is not put there again.
+    /// Nothing can be called before the controller is deployed, and it is deployed only once.
     async fn around_the_controller(&self, lane: &Lane, held: &[Held], deploys: bool) -> Result<(), ChainFault> {
         if deploys {
-            tracing::info!(tenant = %lane.tenant, "the controller is on the chain already");
+            tracing::info!(tenant = %lane.tenant, "controller is already deployed");
             self.tell_all(held, || Verdict::Needless).await;
             return Ok(());
         }
@@ -273,7 +276,7 @@ impl Workers {
         Ok(())
     }
 
-    /// An intent would fail: why, or that what it is for was done already.
+    /// Reports that an intent would fail and why, or that its purpose was already achieved.
     async fn tell_why(&self, wallets: &WalletWorld, lane: &Lane, one: &Held, why: &str) -> Result<(), ChainFault> {
         let (intent, fence) = one;
         if let Some((lost, tx)) = self.released_before(intent).await? {
@@ -286,8 +289,9 @@ impl Workers {
         Ok(())
     }
 
-    /// A release that a reorganisation undid together with its deposit waits until the deposit is in the chain again, and is
-    /// given up when that is given up. One that waits for the first time has its deposit.
+    /// A release that a reorganization undid together with its deposit waits until the deposit is
+    /// in the chain again, and is given up with it. A release that waits for the first time has its
+    /// deposit.
     async fn release_is_lost(&self, intent: &Intent) -> Option<Verdict> {
         if intent.kind != IntentKind::Release || intent.state_at == intent.created_at {
             return None;
@@ -306,14 +310,14 @@ impl Workers {
         let is_lost = |it: &Deposit| it.state == DepositState::Completed && it.place.is_none();
         let lost = deposit.filter(is_lost)?.lost_at.unwrap_or(u64::MAX);
         if tip.first().is_some_and(|tip| tip.number >= lost.saturating_add(DROPPED_AFTER_BLOCKS)) {
-            let why = "its deposit fell out of the chain and did not come back".to_owned();
+            let why = "its deposit was reorganized away and did not return".to_owned();
             return Some(Verdict::Fails { why, reason: FailureReason::TransactionDropped, at_once: true });
         }
         Some(Verdict::PutOff { after: PAUSED, halt: None })
     }
 
-    /// The deposit whose release has moved what this one is to move: of the same escrow and amount, taken away by a
-    /// reorganisation, and released all the same with what came later.
+    /// The deposit whose release has already moved this one's amount: of the same escrow and
+    /// amount, reorganized away, and released from later receipts.
     async fn released_before(&self, intent: &Intent) -> Result<Option<(DepositRef, TxHash)>, ChainFault> {
         if intent.kind != IntentKind::Release {
             return Ok(None);
@@ -340,7 +344,7 @@ impl Workers {
         read.await.map_err(|error| ChainFault::Unreachable(format!("deposits cannot be read: {error}")))
     }
 
-    /// Why an intent would fail, as far as the chain tells.
+    /// Why an intent would fail, as far as the chain reveals it.
     async fn diagnose(
         &self,
         wallets: &WalletWorld,
@@ -381,7 +385,7 @@ impl Workers {
         let has = wallets.chain.gas_balance(lane.signer).await?;
         measure::gas(lane.role, lane.signer, has);
         if has < needed {
-            let what = format!("the {} key {} has little left to pay for gas", lane.role.name(), lane.signer);
+            let what = format!("the {} key {} is low on gas", lane.role.name(), lane.signer);
             self.raise(lane.tenant, Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what }).await;
         }
         let taking = Box::new(Taking {
@@ -399,36 +403,46 @@ impl Workers {
         Ok(())
     }
 
-    /// How many transactions of a signer the chain has, as far as nodes may be believed: a count that is ahead of our own
-    /// books would leave a gap that blocks everything after it.
+    /// A signer's transaction count on the chain, as far as nodes can be trusted: a count ahead of
+    /// our own books would leave a gap that blocks everything after it until it is filled.
     async fn believed_nonce(&self, wallets: &WalletWorld, lane: &Lane) -> Result<u64, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
         let counts = wallets.chain.nonces(lane.signer).await?;
         let next = self.store.next_nonce(lane.tenant, lane.signer).await.map_err(unreadable)?;
-        let lowest = counts.iter().min().copied().unwrap_or(0);
-        // A key that has signed nothing here may have signed elsewhere before.
-        let Some(next) = next else { return Ok(lowest) };
-        if counts.iter().all(|count| *count <= next) {
+        let lowest = counts.lowest();
+        if counts.highest() <= next.unwrap_or(0) {
             return Ok(lowest);
         }
-        let what = format!("a node counts more transactions of {} than it has signed here", lane.signer);
+        let claim = || {
+            let known = next.unwrap_or(0);
+            ChainFault::Unreachable(format!("{lowest} transactions of {} are claimed, {known} are known", lane.signer))
+        };
+        let Some(next) = next else {
+            // A key that has signed nothing here may have been used elsewhere before.
+            return if counts.is_lone() { Err(claim()) } else { Ok(lowest) };
+        };
+        let what = format!("a node reports more transactions of {} than were signed here", lane.signer);
         self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what }).await;
         if lowest <= next {
             return Ok(lowest);
         }
-        // All of them say so: the key is used elsewhere, or these books are older than the chain.
-        if counts.len() > 1 && counts.iter().all(|count| *count == lowest) {
+        // The nodes agree: the key is used elsewhere, or these books are older than the chain.
+        if counts.is_agreed() {
             return Ok(lowest);
         }
-        // No other node can be asked: this one must keep claiming it for a while.
+        // A node that is silent now may contradict it later.
+        if counts.is_lone() {
+            return Err(claim());
+        }
+        // No other node is configured: this one must keep claiming it for a while.
         let key = format!("chain.nonce_claim:{:?}", lane.signer);
-        let claim = self.store.meta(&key).await.map_err(unreadable)?;
-        let claim = claim
+        let known = self.store.meta(&key).await.map_err(unreadable)?;
+        let known = known
             .as_deref()
             .and_then(|text| text.split_once(' '))
             .and_then(|(count, since)| Some((count.parse::<u64>().ok()?, Timestamp(since.parse().ok()?))));
         let now = self.clock().now();
-        match claim {
+        match known {
             Some((count, since)) if count == lowest && now - since < CLAIM_FORGOTTEN => {
                 if now - since >= CLAIM_BELIEVED {
                     return Ok(lowest);
@@ -436,10 +450,10 @@ impl Workers {
             }
             _ => self.store.set_meta(&key, &format!("{lowest} {}", now.0)).await.map_err(unreadable)?,
         }
-        Err(ChainFault::Unreachable(format!("{lowest} transactions of {} are claimed, {next} are known", lane.signer)))
+        Err(claim())
     }
 
-    /// Calls a person where gas costs ten times what it usually does: what is paid has its cap all the same.
+    /// Alerts an operator if gas costs ten times the usual price; fees are capped regardless.
     async fn compare_fees(&self, tenant: TenantId, asked: Fees) {
         let is_high = {
             let mut usual = self.usual_fee.lock().unwrap_or_else(PoisonError::into_inner);
@@ -450,7 +464,7 @@ impl Workers {
             asked.max_fee >= most && most > 0
         };
         if is_high {
-            let what = "gas costs ten times what it usually does, or a node says so".to_owned();
+            let what = "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
             self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what }).await;
         }
     }
@@ -471,11 +485,11 @@ impl Workers {
         self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
     }
 
-    /// Calls a person beside any commit.
+    /// Raises an alert outside of any commit.
     pub(super) async fn raise(&self, tenant: TenantId, alert: Alert) {
         measure::alert(&alert);
         if let Err(error) = self.store.raise_alert(tenant, &alert).await {
-            tracing::warn!(%error, "an alert cannot be kept now");
+            tracing::warn!(%error, "alert write failed");
         }
     }
 }

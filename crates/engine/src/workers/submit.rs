@@ -1,4 +1,5 @@
-//! Sends queued payments: chooses a rail, saves the attempt, then calls the rail, then reports its answer.
+//! Sends queued payments: selects a rail, saves the attempt, calls the rail, then reports its
+//! answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,19 +27,19 @@ use crate::decide::payment::ROUTE_DELAY;
 use crate::failpoint::{self, Failpoint};
 use crate::payments::check::wanted;
 
-/// What is to be done with one leased payment.
+/// The next step for one leased payment.
 enum Plan {
     /// Send it over this rail.
     Send(RailId),
-    /// It was sent before and nobody knows what came of it: ask first.
+    /// It was sent before and its outcome is unknown: inquire first.
     Ask(Box<Attempt>),
-    /// Tell the engine.
+    /// Report to the engine.
     Tell(PaymentAction),
-    /// Nothing: the job is out of date.
+    /// Nothing: the job is obsolete.
     Nothing,
 }
 
-/// What the instructions of one message pay out.
+/// What the instructions of one message pay.
 #[derive(Clone, Copy)]
 pub(super) enum Payees<'a> {
     /// Payments.
@@ -48,7 +49,7 @@ pub(super) enum Payees<'a> {
 }
 
 impl Payees<'_> {
-    /// What is told of the answer to instruction number `at`.
+    /// The action that reports the answer to instruction number `at`.
     fn told(self, at: usize, sent: &Instruction, answer: Submission) -> Action {
         let attempt = sent.attempt;
         let order = match self {
@@ -63,7 +64,7 @@ impl Payees<'_> {
 }
 
 impl Workers {
-    /// Works off leased `submit` jobs.
+    /// Processes leased `submit` jobs.
     pub(super) async fn submit(&self, jobs: Vec<Job>) {
         let records = self.records(&jobs).await;
         let mut sends: BTreeMap<RailId, Vec<(Job, Record)>> = BTreeMap::new();
@@ -95,7 +96,7 @@ impl Workers {
                 Ok(records) => {
                     found.extend(records.into_iter().map(|record| ((tenant, record.payment.id), record)));
                 }
-                Err(error) => tracing::warn!(%error, "payments cannot be read now; their leases will run out"),
+                Err(error) => tracing::warn!(%error, "payment read failed, will retry"),
             }
         }
         found
@@ -111,7 +112,7 @@ impl Workers {
             Some(_) => match self.store.attempts(payment.tenant, payment.id).await {
                 Ok(attempts) => attempts,
                 Err(error) => {
-                    tracing::warn!(%error, payment = %payment.id, "attempts cannot be read now");
+                    tracing::warn!(%error, payment = %payment.id, "attempt read failed, will retry");
                     return Plan::Nothing;
                 }
             },
@@ -131,7 +132,7 @@ impl Workers {
                 self.route(job, &wanted, &attempts, refuse)
             }
             Err(error) => {
-                tracing::warn!(%error, payment = %payment.id, "what the sender has spent cannot be read now");
+                tracing::warn!(%error, payment = %payment.id, "sender usage read failed, payment will be retried");
                 Plan::Nothing
             }
         }
@@ -145,7 +146,8 @@ impl Workers {
         refuse: impl Fn(Trigger, String) -> Plan,
     ) -> Plan {
         let corridors = &self.world.corridors;
-        // A rail that could not be reached has refused nothing: its health decides when it is tried again.
+        // A rail that could not be reached has rejected nothing: its health decides when it is
+        // tried again.
         let refused: BTreeSet<RailId> = attempts
             .iter()
             .filter(|attempt| attempt.reason.as_deref() != Some(NOT_SENT))
@@ -171,7 +173,7 @@ impl Workers {
         }
     }
 
-    /// Saves an attempt for each payment, then sends them in messages of the rail's size.
+    /// Saves an attempt per payment, then sends them in messages of the rail's size.
     async fn send_over(&self, rail: RailId, payments: Vec<(Job, Record)>) {
         let Some(config) = self.world.corridors.rail(&rail) else { return };
         let begun = payments.into_iter().map(|(job, record)| {
@@ -190,14 +192,15 @@ impl Workers {
         join_all(messages.map(|message| self.send(&rail, message, Payees::Payments))).await;
     }
 
-    /// One message to a rail, and its answers to the engine.
+    /// Sends one message to a rail and reports its answers to the engine.
     pub(super) async fn send(&self, rail: &RailId, message: &[Instruction], payees: Payees<'_>) {
         failpoint::reach(Failpoint::BeforeCall);
         let connected = self.world.rails.get(rail);
-        // Nothing leaves by ids that are not kept: an answer to the message as a whole would be about nothing of ours.
+        // Nothing is sent before its ids are stored: an answer to the whole message could not be
+        // matched otherwise.
         let kept = self.keep_sent(rail, connected.map(AsRef::as_ref), message).await;
         let answers = match connected {
-            _ if !kept => vec![Submission::NotSent("its ids could not be kept".to_owned()); message.len()],
+            _ if !kept => vec![Submission::NotSent("its ids could not be stored".to_owned()); message.len()],
             Some(connected) => {
                 let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = message.len());
                 connected.submit(message).instrument(span).await
@@ -222,7 +225,8 @@ impl Workers {
 }
 
 impl Workers {
-    /// Keeps by which ids a rail will name the attempts of a message; whether that could be done.
+    /// Stores the ids under which a rail will report a message's attempts; returns whether that
+    /// succeeded.
     async fn keep_sent(&self, rail: &RailId, connected: Option<&dyn Rail>, message: &[Instruction]) -> bool {
         let Some(connected) = connected else { return true };
         let sent: Vec<(AttemptId, PaymentId)> = message.iter().map(|one| (one.attempt, one.payment)).collect();
@@ -230,17 +234,17 @@ impl Workers {
         match self.store.keep_sent(rail, id.as_deref(), &sent).await {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, %rail, "the ids of a message cannot be kept now; it is not sent");
+                tracing::warn!(%error, %rail, "message id write failed, message not sent");
                 false
             }
         }
     }
 }
 
-/// What the client is told where no rail takes a payment, and none has refused it.
+/// The client's message if no rail accepts a payment and none has rejected it.
 fn no_route(corridors: &Corridors, wanted: &Wanted<'_>) -> String {
     match route::exhausted(corridors, wanted) {
-        Some((rail, exceeded)) => format!("no route: {} takes no more than {exceeded} of one sender", rail.id),
+        Some((rail, exceeded)) => format!("no route: {} accepts no more than {exceeded} from one sender", rail.id),
         None => "no route to the beneficiary's bank".to_owned(),
     }
 }

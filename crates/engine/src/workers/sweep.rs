@@ -1,4 +1,4 @@
-//! Timers: quotes whose time ran out, and rows that are kept for a limited time only. One node at a time.
+//! Timers: expired quotes, and rows with limited retention. One node at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use domain::time::Span;
 use super::{Stop, Workers};
 use crate::command::{Action, Command};
 
-/// The roles, each of one node at a time.
+/// The roles, each held by one node at a time.
 const EXPIRE_ROLE: &str = "expire quotes";
 const PRUNE_ROLE: &str = "prune";
-/// How often quotes are looked through.
+/// Interval between quote expiry runs.
 const EXPIRE_EVERY: Span = Span::secs(1);
-/// How often old rows are removed.
+/// Interval between pruning runs.
 const PRUNE_EVERY: Span = Span::mins(10);
-/// Most quotes of one look.
+/// Maximum number of quotes per run.
 const EXPIRE_MAX: usize = 1_000;
 
 pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
@@ -24,7 +24,7 @@ pub(super) async fn expire_quotes(workers: Arc<Workers>, mut stop: Stop) {
         match workers.expire_some().await {
             Ok(EXPIRE_MAX) => continue,
             Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "quotes cannot be expired now"),
+            Err(error) => tracing::warn!(%error, "quote expiry failed, will retry"),
         }
         workers.pause(EXPIRE_EVERY, &mut stop).await;
     }
@@ -36,11 +36,11 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
         match workers.store.lease_role(PRUNE_ROLE, &workers.owner, PRUNE_EVERY).await {
             Ok(Some(_)) => {
                 if let Err(error) = workers.store.prune(workers.clock().now()).await {
-                    tracing::warn!(%error, "old rows cannot be removed now");
+                    tracing::warn!(%error, "row pruning failed, will retry");
                 }
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "the role of removing old rows cannot be asked for now"),
+            Err(error) => tracing::warn!(%error, "pruning lease acquisition failed, will retry"),
         }
         workers.pause(PRUNE_EVERY, &mut stop).await;
     }
@@ -51,7 +51,7 @@ impl Workers {
     pub(super) async fn expire_some(&self) -> Result<usize, store::StoreError> {
         let past = self.store.expired_quotes(self.clock().now(), EXPIRE_MAX).await?;
         let found = past.len();
-        // Only who has found some asks for the role: looking writes nothing.
+        // The role is requested only if there is work: looking writes nothing.
         let lease = Span(EXPIRE_EVERY.0 * 10);
         if found == 0 || self.store.lease_role(EXPIRE_ROLE, &self.owner, lease).await?.is_none() {
             return Ok(0);
@@ -63,7 +63,7 @@ impl Workers {
         for (tenant, quotes) in by_tenant {
             let command = Command { tenant, action: Action::ExpireQuotes(quotes) };
             if let Err(error) = self.engine.execute(command).await {
-                tracing::warn!(%error, "quotes were not expired; they will be found again");
+                tracing::warn!(%error, "quote expiry failed, will retry");
                 return Ok(0);
             }
         }

@@ -1,6 +1,6 @@
-//! Follows our transactions to their end: signs, broadcasts what is saved, replaces what is stuck or no longer wanted,
-//! notices what is mined and what a reorganisation took back. What it finds becomes commands; only bytes that a command
-//! has saved are ever broadcast.
+//! Tracks our transactions to completion: signs, broadcasts what is saved, replaces what is stuck
+//! or no longer wanted, detects what is mined and what a reorganization undid. Findings become
+//! commands; only bytes that a command has saved are ever broadcast.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,20 +25,20 @@ use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
 use crate::world::WalletWorld;
 
-/// What a transaction that does nothing may use.
+/// Gas limit of a no-op transaction.
 const CANCEL_GAS: u64 = 30_000;
-/// A transaction is broadcast again this often as long as it is not mined, and at every look at first.
+/// A transaction that is not mined is rebroadcast at this interval, and at every pass at first.
 const BROADCAST_AGAIN: Span = Span::secs(15);
-/// A gap below an open transaction is filled after this long, and so many nonces of it at once.
+/// A gap below an open transaction is filled after this time, at most this many nonces at once.
 const GAP_AFTER: Span = Span::secs(15);
 const GAP_MAX: u64 = 16;
-/// A nonce that the chain has used for something that is not ours for this long is lost.
+/// A nonce that a foreign transaction has used for this long is lost.
 const SUPERSEDED_AFTER: Span = Span::mins(30);
 
-/// An attempt in a block, why intents of it failed alone, in the controller's words, and what says so.
+/// A mined attempt, the controller's errors for intents that failed individually, and the receipt.
 type Found = (Mined, Vec<(IntentId, String)>, Receipt);
 
-/// A leased job with its transaction and its intents.
+/// A leased job with its transaction and intents.
 struct Case {
     job: Job,
     tx: ChainTx,
@@ -52,9 +52,10 @@ impl Case {
 }
 
 impl Workers {
-    /// Works off leased `transmit` jobs.
+    /// Processes leased `transmit` jobs.
     pub(super) async fn transmit(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
-        // One signer's transactions in the order of their nonces: a node that holds gaps back takes them sooner.
+        // One signer's transactions in nonce order: a node that holds back gaps accepts them
+        // sooner.
         let mut cases = join_all(jobs.into_iter().map(|job| self.tx_case(job))).await;
         cases.sort_by_key(|case| case.as_ref().map(|case| (case.tx.signer, case.tx.nonce)));
         join_all(cases.into_iter().flatten().map(|case| self.follow_tx(wallets, case))).await;
@@ -69,7 +70,7 @@ impl Workers {
         match read.await {
             Ok(found) => found.map(|(tx, intents)| Case { job, tx, intents }),
             Err(error) => {
-                tracing::warn!(%error, tx = %job.subject, "a transaction cannot be read now; its lease will run out");
+                tracing::warn!(%error, tx = %job.subject, "transaction read failed, will retry");
                 None
             }
         }
@@ -83,7 +84,7 @@ impl Workers {
             TxState::Succeeded | TxState::Reverted | TxState::Cancelled => return,
         };
         if let Err(fault) = followed {
-            tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be followed now");
+            tracing::warn!(%fault, tx = %case.tx.id, "transaction tracking failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 self.alert_about(&case, AlertKind::ChainMismatch, fault.to_string()).await;
             }
@@ -100,14 +101,14 @@ impl Workers {
     /// Signs, has the bytes saved, and only then broadcasts them.
     async fn sign(&self, wallets: &WalletWorld, case: &Case, fees: Fees, cancels: bool) {
         let call = if cancels { Some(Call::Cancel) } else { chain_tx::call(&case.intents) };
-        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "a transaction has no call") };
+        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "transaction has no call") };
         let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
         let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
         let signed = match wallets.signer.sign(&unsigned).await {
             Ok(signed) => signed,
             Err(fault) => {
-                tracing::warn!(%fault, tx = %case.tx.id, "a transaction cannot be signed now");
+                tracing::warn!(%fault, tx = %case.tx.id, "transaction signing failed, will retry");
                 return self.look_later(case, false).await;
             }
         };
@@ -117,8 +118,10 @@ impl Workers {
         let action = ChainAction::Signed { tx, fence, signed, fees, cancels };
         match self.report(tenant, case.tx.id.0, Action::Chain(action)).await {
             Some(Outcome::Done) => self.broadcast(wallets, case, &raw).await,
-            // It must not happen any more: what was signed is forgotten, and was never heard of by anybody.
-            Some(Outcome::CalledOff) => tracing::info!(tx = %case.tx.id, %hash, "a transaction was called off unsent"),
+            // It must no longer happen: the signed bytes are discarded and were never broadcast.
+            Some(Outcome::CalledOff) => {
+                tracing::info!(tx = %case.tx.id, %hash, "transaction cancelled before broadcast")
+            }
             _ => {}
         }
     }
@@ -129,19 +132,19 @@ impl Workers {
         failpoint::reach(Failpoint::AfterBroadcast);
         match told {
             Broadcast::Accepted | Broadcast::AlreadyKnown => {}
-            // It, or another of its attempts, is mined: seen at the next look.
-            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "a nonce is used already"),
-            // Replaced in time.
-            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "a transaction pays too little"),
+            // It, or another of its attempts, is mined: detected in the next pass.
+            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "broadcast rejected: nonce already used"),
+            // Replaced later.
+            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced"),
             Broadcast::InsufficientFunds => {
                 let what = format!("the {} key {} cannot pay for gas", case.tx.role.name(), case.tx.signer);
                 self.alert_about(case, AlertKind::LowGas, what).await;
             }
             Broadcast::Refused(why) => {
-                let what = format!("the node refuses a transaction: {why}");
+                let what = format!("the node rejected a transaction: {why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
             }
-            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "a broadcast is unclear"),
+            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown"),
         }
     }
 
@@ -149,17 +152,17 @@ impl Workers {
         self.raise(case.tx.tenant, Alert { kind, subject: case.tx.id.0, what }).await;
     }
 
-    /// Is one of its attempts in a block?
+    /// Checks whether one of its attempts was mined.
     async fn look_for(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         if let Some(found) = self.mined(wallets, case).await? {
             return self.tell_mined(wallets, case, found).await;
         }
         let now = self.clock().now();
         let counts = wallets.chain.nonces(case.tx.signer).await?;
-        // One node's word alone gives nothing up.
-        let used = counts.iter().min().is_some_and(|count| *count > case.tx.nonce);
-        self.fill_gap(wallets, case, counts.iter().max().copied()).await?;
-        if used && now - case.tx.state_at >= SUPERSEDED_AFTER && self.mined(wallets, case).await?.is_none() {
+        let used = counts.lowest() > case.tx.nonce;
+        self.fill_gap(wallets, case, counts.highest()).await?;
+        let is_over = used && !counts.is_lone() && now - case.tx.state_at >= SUPERSEDED_AFTER;
+        if is_over && self.mined(wallets, case).await?.is_none() {
             self.tell_about(case, ChainAction::Superseded { tx: case.key() }).await;
             return Ok(());
         }
@@ -176,8 +179,9 @@ impl Workers {
         Ok(())
     }
 
-    /// It is not mined: it is looked at again later, and broadcast once more as long as it is wanted. What took effect
-    /// before a reorganisation is not broadcast before the watcher knows what became of its deposits.
+    /// It is not mined: it is retried later, and rebroadcast while it is wanted. What took effect
+    /// before a reorganization is not rebroadcast before the watcher knows the fate of its
+    /// deposits.
     async fn look_again(&self, wallets: &WalletWorld, case: &Case, stuck: bool) -> Result<(), ChainFault> {
         let abreast = case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
@@ -191,12 +195,11 @@ impl Workers {
         Ok(())
     }
 
-    /// Fills nonces that the chain waits for and that no transaction of ours has: all later ones of the signer wait for
-    /// them. Not at once: nodes tell each other of transactions in any order.
-    async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: Option<u64>) -> Result<(), ChainFault> {
+    /// Fills nonces that the chain expects and that none of our transactions has, since all later
+    /// ones of the signer wait for them. Not at once: nodes propagate transactions in any order.
+    async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: u64) -> Result<(), ChainFault> {
         let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
-        let Some(count) = count.filter(|count| *count < nonce) else { return Ok(()) };
-        if self.clock().now() - case.tx.created_at < GAP_AFTER {
+        if count >= nonce || self.clock().now() - case.tx.created_at < GAP_AFTER {
             return Ok(());
         }
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
@@ -215,11 +218,11 @@ impl Workers {
         Ok(())
     }
 
-    /// Is it still where it was, and deep enough?
+    /// Checks whether it is still in its block, and deep enough.
     async fn look_at(&self, wallets: &WalletWorld, case: &Case) -> Result<(), ChainFault> {
         match self.mined(wallets, case).await? {
             Some(found) => self.tell_mined(wallets, case, found).await,
-            // It is broadcast again when it is looked at next, if it is still wanted then.
+            // It is rebroadcast in the next pass, if it is still wanted then.
             None => {
                 self.tell_about(case, ChainAction::Lost { tx: case.key() }).await;
                 Ok(())
@@ -227,8 +230,8 @@ impl Workers {
         }
     }
 
-    /// The attempt that is in a block, with what the controller says of intents that failed. All of a transaction have
-    /// one nonce, so there is one at most.
+    /// The mined attempt, with the controller's errors for failed intents. All attempts of a
+    /// transaction share one nonce, so at most one is mined.
     async fn mined(&self, wallets: &WalletWorld, case: &Case) -> Result<Option<Found>, ChainFault> {
         let controllers = [case.tx.controller];
         for attempt in case.tx.attempts.iter().rev() {
@@ -240,8 +243,8 @@ impl Workers {
         Ok(None)
     }
 
-    /// Has the block saved first. It is over where that is deep, the watcher has come past it and it is still there: the
-    /// watcher, who finds it gone later than that, finds the transaction with it.
+    /// Has the block saved first. The transaction is final if that block is deep, ingested by the
+    /// watcher and still there: a watcher that finds it gone later finds the transaction with it.
     async fn tell_mined(
         &self,
         wallets: &WalletWorld,
@@ -272,7 +275,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Whether a block is deep enough for what is in it to count.
+    /// Whether a block is deep enough for its contents to count.
     async fn is_settled(&self, wallets: &WalletWorld, number: u64) -> Result<bool, ChainFault> {
         let newest = match wallets.config.settled_depth {
             Depth::Blocks(blocks) => (wallets.chain.head().await? + 1).checked_sub(blocks),
@@ -281,7 +284,8 @@ impl Workers {
         Ok(newest.is_some_and(|newest| newest >= number))
     }
 
-    /// What coins' contracts kept of releases, as the watcher has saved it. Of our coins only USDT's contract can take a fee.
+    /// Fees that token contracts kept from releases, from the logs that the watcher saved. Of our
+    /// tokens only USDT's contract can charge one.
     async fn fees(
         &self,
         wallets: &WalletWorld,
@@ -317,12 +321,13 @@ impl Workers {
         Ok(fees)
     }
 
-    /// Whether the watcher has come to this block. Where the store cannot be asked it has not: that is looked at again.
+    /// Whether the watcher has ingested this block. If the store cannot be read, it counts as not
+    /// ingested and is checked again.
     async fn is_watched(&self, number: u64) -> bool {
         match self.store.chain_headers(1).await {
             Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
             Err(error) => {
-                tracing::warn!(%error, "cannot ask how far the chain was watched");
+                tracing::warn!(%error, "watched height read failed");
                 false
             }
         }
@@ -338,8 +343,8 @@ impl Workers {
     }
 }
 
-/// What was kept of `amount`: the fee is a transfer of its own, and what arrived comes last. Where the logs do not add up to
-/// the amount nothing is said here: reconciliation finds out what is missing.
+/// The fee kept from `amount`: the fee is a transfer of its own, and the net amount comes last. If
+/// the logs do not add up to the amount, no fee is reported: reconciliation finds what is missing.
 fn fee_of(amount: u64, moved: &mut VecDeque<i64>) -> i64 {
     let Ok(amount) = i64::try_from(amount) else { return 0 };
     let (mut sum, mut last) = (0, 0);
@@ -356,7 +361,7 @@ fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
     age < BROADCAST_AGAIN || age.0 % BROADCAST_AGAIN.0 < LOOK_EVERY.0
 }
 
-/// What a receipt says. Only what the controller says was carried out was.
+/// The result of a receipt. Only intents that the controller reports as executed were executed.
 fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receipt) -> Mined {
     let says = |event| receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == event);
     let done = |intent: &&Intent| attempt.cancels || intent.plan.evidence().is_none_or(says);
@@ -369,7 +374,7 @@ fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receip
     }
 }
 
-/// Why intents failed alone. A word of the controller's that is none of theirs says nothing.
+/// Why intents failed individually. Controller events that match none of them are ignored.
 fn refusals(tx: &ChainTx, intents: &[Intent], receipt: &Receipt) -> Vec<(IntentId, String)> {
     let known = |word| intents.iter().find(|intent| intent_word(tx.tenant, intent.id) == word);
     let named = |(word, why): &(Word, String)| Some((known(*word)?.id, why.clone()));
@@ -385,10 +390,10 @@ mod tests {
         let cases: [(u64, &[i64], [i64; 2], usize); 6] = [
             (100, &[100], [0, 0], 0),
             (100, &[1, 99], [1, 0], 0),
-            // Two releases out of one escrow, each with its fee.
+            // Two releases from one escrow, each with its fee.
             (100, &[1, 99, 2, 98], [1, 2], 0),
             (100, &[100, 3, 97], [0, 3], 0),
-            // Not what was released, or not all of it: nothing is said.
+            // Not what was released, or not all of it: no fee is reported.
             (100, &[60], [0, 0], 0),
             (100, &[150, 1], [0, 0], 0),
         ];

@@ -1,4 +1,5 @@
-//! Begins sweeps: asks what a controller holds, then has the engine reserve what may go. The intent does the rest.
+//! Starts sweeps: reads a controller's balance, then has the engine reserve the sweepable amount.
+//! The intent does the rest.
 
 use domain::chain::{ChainFault, SignFault};
 use domain::currency::StableCoin;
@@ -13,19 +14,19 @@ use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::world::WalletWorld;
 
-/// Why a controller cannot be asked now.
+/// Why a controller cannot be queried now.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
     Chain(#[from] ChainFault),
     #[error(transparent)]
     Key(#[from] SignFault),
-    #[error("the coin is not configured")]
+    #[error("the token is not configured")]
     NoToken,
 }
 
 impl Workers {
-    /// Works off leased `sweep` jobs. One that cannot be done now comes again when its lease has run out.
+    /// Processes leased `sweep` jobs. One that fails now is retried after its lease expires.
     pub(super) async fn begin_sweeps(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         join_all(jobs.into_iter().map(|job| self.begin_sweep(wallets, job))).await;
     }
@@ -34,7 +35,7 @@ impl Workers {
         let tenant = job.tenant;
         let of_lane = |coin: &StableCoin| sweep::lane(tenant, *coin) == job.subject;
         let Some(coin) = StableCoin::ALL.into_iter().find(of_lane) else {
-            return tracing::error!(%tenant, subject = %job.subject, "a sweep is of no coin");
+            return tracing::error!(%tenant, subject = %job.subject, "sweep job names no known coin");
         };
         match holds(wallets, &job, coin).await {
             Ok(held) => {
@@ -42,12 +43,12 @@ impl Workers {
                 let action = Action::Chain(ChainAction::Sweep { id, coin, held, fence: job.fence });
                 self.report(tenant, job.subject, action).await;
             }
-            Err(trouble) => tracing::warn!(%trouble, %tenant, "a sweep cannot be begun now"),
+            Err(trouble) => tracing::warn!(%trouble, %tenant, "sweep start failed, will retry"),
         }
     }
 }
 
-/// What the tenant's controller holds, in minor units.
+/// The controller's balance in minor units.
 async fn holds(wallets: &WalletWorld, job: &Job, coin: StableCoin) -> Result<i64, Trouble> {
     let controller = wallets.contracts.controller(job.tenant)?.address;
     let token = wallets.config.token(coin).ok_or(Trouble::NoToken)?;

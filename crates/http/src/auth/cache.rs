@@ -1,6 +1,7 @@
-//! A bounded cache in front of a [`KeyRing`]: keys with their HMAC states, never the verdict on a token.
+//! A bounded cache in front of a [`KeyRing`]: keys with their HMAC states, never the result of a
+//! verification.
 //!
-//! A revoked or suspended key is refused at the latest [`KeyCache`]'s time to live after the change.
+//! A revoked or suspended key is refused at the latest after [`KeyCache`]'s time to live.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::key::{Found, KeyRing, VerifiedKey};
 
-/// Entries kept of keys that exist; a service has far fewer keys.
+/// Maximum number of cached keys; a service has far fewer.
 const KNOWN_MAX: usize = 16_384;
-/// Entries kept of names that no key has. Apart from the others, so that guesses push out no real key.
+/// Maximum number of cached unknown names. Separate, so that guesses evict no real key.
 const UNKNOWN_MAX: usize = 4_096;
 
 type Entries<T> = RwLock<HashMap<Box<str>, (T, Instant)>>;
 
-/// Remembers what `inner` found for a short while.
+/// Caches the results of `inner` briefly.
 pub struct KeyCache<R> {
     inner: R,
     time_to_live: Duration,
@@ -24,18 +25,18 @@ pub struct KeyCache<R> {
 }
 
 impl<R: KeyRing> KeyCache<R> {
-    /// A cache that believes an entry for `time_to_live`.
+    /// A cache whose entries live for `time_to_live`.
     pub fn new(inner: R, time_to_live: Duration) -> KeyCache<R> {
         KeyCache { inner, time_to_live, known: RwLock::default(), unknown: RwLock::default() }
     }
 
-    /// Forgets everything: the next lookups go to the ring behind.
+    /// Clears the cache: the next lookups go to the underlying ring.
     pub fn clear(&self) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.unknown.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The ring behind.
+    /// The underlying ring.
     pub const fn inner(&self) -> &R {
         &self.inner
     }

@@ -1,10 +1,10 @@
-//! Why a token is refused: precise here, and told to a caller only where the service runs for developers.
+//! Why a token is refused: precise here, and disclosed to callers only outside production.
 
 use http::StatusCode;
 
 use crate::problem::{Problem, WalletProblem};
 
-/// What is wrong with a token. The order of the checks is the order of the variants.
+/// The defect of a token. Checks run in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFault {
     /// No `authorization` header.
@@ -28,7 +28,7 @@ pub enum AuthFault {
     /// A part is not a JSON object, or names a member twice.
     #[error("token: header or claims are not a strict JSON object")]
     Json,
-    /// A header member that lets the token choose its own key or rules.
+    /// A header member with which the token would choose its own key or rules.
     #[error("header: jku, jwk, x5u, x5c, crit and b64 are not accepted")]
     HeaderMember,
     /// `alg` is not HS256.
@@ -43,26 +43,26 @@ pub enum AuthFault {
     /// The key is for another environment or service.
     #[error("kid: the access key is not for this environment and service")]
     KeyUse,
-    /// The signature is wrong, or there is no such key.
+    /// The signature is wrong, or the key does not exist.
     #[error("signature: does not match, or the access key is unknown")]
     Signature,
     /// `sub` is not the access key.
     #[error("sub: must be the access key, equal to kid")]
     Sub,
-    /// `exp` is missing or no UNIX time.
+    /// `exp` is missing or not a UNIX time.
     #[error("exp: must be a UNIX time in seconds")]
     Exp,
-    /// `iat` is missing or no UNIX time.
+    /// `iat` is missing or not a UNIX time.
     #[error("iat: must be a UNIX time in seconds")]
     Iat,
-    /// `nbf` is there and no UNIX time, or in the future.
-    #[error("nbf: must be a UNIX time in seconds that has come")]
+    /// `nbf` is not a UNIX time, or is in the future.
+    #[error("nbf: must be a UNIX time in seconds that is not in the future")]
     Nbf,
     /// `exp` is past.
     #[error("exp: the token has expired")]
     Expired,
     /// `iat` is in the future.
-    #[error("iat: lies in the future")]
+    #[error("iat: is in the future")]
     IssuedInFuture,
     /// `exp − iat` is not positive or more than allowed.
     #[error("exp: the token lives longer than allowed, or not at all")]
@@ -73,16 +73,16 @@ pub enum AuthFault {
     /// `iss` is not this API's URL.
     #[error("iss: must be the API URL")]
     Iss,
-    /// `roles` or `role` of a wrong type.
+    /// `roles` or `role` has a wrong type.
     #[error("roles: must be an array of strings (or role a string)")]
     Roles,
-    /// `hmac` is no HMAC-SHA256 value in hex, base64 or base64url.
+    /// `hmac` is not an HMAC-SHA256 value in hex, base64 or base64url.
     #[error("hmac: must be an HMAC-SHA256 in lower-case hex, base64 or base64url")]
     Hmac,
-    /// `hmac` is absent where the tenant requires it.
+    /// `hmac` is missing although the tenant requires it.
     #[error("hmac: required for this access key")]
     HmacRequired,
-    /// `hmac` is not that of the body.
+    /// `hmac` does not match the body.
     #[error("hmac: does not match the body")]
     HmacMismatch,
 }
@@ -121,7 +121,7 @@ impl AuthFault {
     }
 }
 
-/// Why a caller gets no further.
+/// Why a caller is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// 401: the token.
@@ -130,18 +130,19 @@ pub enum Refused {
     /// 403: the key is suspended.
     #[error("the access key is suspended")]
     Suspended,
-    /// 403: the caller's address is not in the key's list.
+    /// 403: the caller's address is not in the key's allowed networks.
     #[error("the caller's address is not in the access key's list")]
     AddressNotAllowed,
-    /// 503: nobody can tell, because the keys could not be read.
+    /// 503: the keys could not be read.
     #[error(transparent)]
     Unavailable(#[from] super::KeyRingError),
 }
 
-/// How much a 401 tells (`decisions.md`: one body whatever the cause in production; sandbox names the claim).
+/// The detail of a 401 (`decisions.md`: one body for every cause in production; a sandbox names the
+/// claim).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candour {
-    /// One text for every cause.
+    /// The same text for every cause.
     Terse,
     /// The failed claim.
     Frank,
@@ -151,29 +152,29 @@ const UNAUTHORIZED: &str = "Authentication failed";
 const RETRY_AFTER_S: i64 = 1;
 
 impl Refused {
-    /// The answer of Payment Service v2.
+    /// The response of Payment Service v2.
     pub fn problem(&self, candour: Candour) -> Problem {
         match self {
             Refused::Unauthorized(fault) => Problem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => Problem::forbidden("key_suspended", "The access key is suspended"),
             Refused::AddressNotAllowed => {
-                Problem::forbidden("address_not_allowed", "The access key is not for use from this address")
+                Problem::forbidden("address_not_allowed", "The access key is not allowed from this address")
             }
             Refused::Unavailable(_) => Problem::unavailable(RETRY_AFTER_S),
         }
     }
 
-    /// The answer of Wallet Service v1.
+    /// The response of Wallet Service v1.
     pub fn wallet_problem(&self, candour: Candour) -> WalletProblem {
         match self {
             Refused::Unauthorized(fault) => WalletProblem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => WalletProblem::forbidden("The access key is suspended"),
-            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not for use from this address"),
+            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not allowed from this address"),
             Refused::Unavailable(_) => WalletProblem::unavailable(RETRY_AFTER_S),
         }
     }
 
-    /// The status of either answer.
+    /// The status of both responses.
     pub fn status(&self) -> StatusCode {
         self.problem(Candour::Terse).status()
     }

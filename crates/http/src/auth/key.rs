@@ -1,4 +1,4 @@
-//! Access keys, their secrets as ready HMAC states, and the port through which the verifier finds them.
+//! Access keys, their secrets as prepared HMAC states, and the port for looking them up.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,14 +13,14 @@ use subtle::ConstantTimeEq as _;
 
 use super::network::Network;
 
-/// Longest access key.
+/// Maximum length of an access key.
 pub const ACCESS_KEY_MAX_CHARS: usize = 160;
-/// Shortest random part: 24 bytes in base64.
+/// Minimum length of the random part: 24 bytes in base64.
 const RANDOM_MIN_CHARS: usize = 32;
-/// Longest company tag.
+/// Maximum length of the company tag.
 const TAG_MAX_CHARS: usize = 32;
 
-/// Which of the two services a key is for.
+/// The service that a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
     /// Payment Service v2.
@@ -39,7 +39,7 @@ impl Service {
     }
 }
 
-/// An access key in its three parts, `<company tag>-<use>-<random>`, split at the first two hyphens
+/// An access key in three parts, `<company tag>-<use>-<random>`, split at the first two hyphens
 /// (`decisions.md`, "Access key").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessKey<'a> {
@@ -52,7 +52,7 @@ pub struct AccessKey<'a> {
 }
 
 impl<'a> AccessKey<'a> {
-    /// Takes a key apart; `None` if it is not of the form.
+    /// Parses a key; `None` if it is malformed.
     pub fn parse(key: &'a str) -> Option<AccessKey<'a>> {
         let mut parts = key.splitn(3, '-');
         let (tag, usage, random) = (parts.next()?, parts.next()?, parts.next()?);
@@ -74,14 +74,14 @@ impl<'a> AccessKey<'a> {
     }
 }
 
-/// A secret key as the HMAC-SHA256 state after its key blocks: cheap to copy, and it never leaves this type.
+/// A secret key as the HMAC-SHA256 state after its key blocks: cheap to copy, and never exposed.
 #[derive(Clone)]
 pub struct SigningKey(Hmac<Sha256>);
 
 const SHA256_BLOCK_BYTES: usize = 64;
 
 impl SigningKey {
-    /// The state of a secret key: the bytes of its base64 text as issued, not what they decode to.
+    /// The state of a secret key. The secret is the base64 text as issued, not the decoded bytes.
     pub fn new(secret: &[u8]) -> SigningKey {
         let mut block = [0; SHA256_BLOCK_BYTES];
         if secret.len() > SHA256_BLOCK_BYTES {
@@ -111,29 +111,31 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// An access key that exists, with what the verifier needs to judge its tokens. Never the verdict on one.
+/// An existing access key with the data that the verifier needs. Never the result of a
+/// verification.
 #[derive(Clone, Debug)]
 pub struct VerifiedKey {
-    /// The whole key.
+    /// The full key.
     pub access_key: Box<str>,
-    /// Whose it is.
+    /// The tenant.
     pub tenant: TenantId,
-    /// The secret in force.
+    /// The current secret.
     pub secret: SigningKey,
-    /// A second one during rotation.
+    /// A second secret during rotation.
     pub other_secret: Option<SigningKey>,
-    /// 403 whatever is asked.
+    /// Suspended: 403 for every request.
     pub suspended: bool,
-    /// Addresses that it may be used from; empty for all.
+    /// Allowed client networks; empty allows all.
     pub allowed_networks: Vec<Network>,
     /// Whether POSTs must carry the `hmac` claim (tenant switch, v2).
     pub require_hmac: bool,
-    /// Longest token lifetime in seconds where the key has its own (a sandbox onboarding token: 90 days).
+    /// Maximum token lifetime in seconds, if the key has its own (a sandbox onboarding token: 90
+    /// days).
     pub max_lifetime_s: Option<i64>,
 }
 
 impl VerifiedKey {
-    /// The secret among the active ones that made `tag`.
+    /// The active secret that created `tag`.
     pub(super) fn signer_of(&self, message: &[u8], tag: &[u8]) -> Option<&SigningKey> {
         let mut secrets = std::iter::once(&self.secret).chain(&self.other_secret);
         secrets.find(|secret| secret.verifies(message, tag))
@@ -145,17 +147,17 @@ impl VerifiedKey {
     }
 }
 
-/// The keys could not be read: neither a yes nor a no.
+/// The keys could not be read: the result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the access keys cannot be read: {0}")]
 pub struct KeyRingError(pub String);
 
-/// What [`KeyRing::find`] answers with.
+/// The result of [`KeyRing::find`].
 pub type Found<'a> = Pin<Box<dyn Future<Output = Result<Option<Arc<VerifiedKey>>, KeyRingError>> + Send + 'a>>;
 
-/// Where access keys are looked up.
+/// Looks up access keys.
 pub trait KeyRing: Send + Sync {
-    /// The key with exactly this name, revoked ones excepted.
+    /// The key with exactly this name, unless revoked.
     ///
     /// # Errors
     /// The keys cannot be read now.
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_every_length_sign_as_rfc_4231_says() {
+    fn keys_of_every_length_sign_as_in_rfc_4231() {
         // RFC 4231, test cases 2 (short key) and 6 (key longer than a block).
         for (secret, message, tag) in [
             (

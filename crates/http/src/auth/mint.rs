@@ -1,5 +1,5 @@
-//! Makes tokens: for the command line, the load generator and tests. The service itself never signs one for a caller
-//! but the sandbox's onboarding token.
+//! Creates tokens for the command line, the load generator and tests. The service itself signs only
+//! the sandbox's onboarding token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,26 +8,26 @@ use domain::time::Timestamp;
 use super::key::SigningKey;
 use crate::write;
 
-/// Signs tokens of one access key; header and HMAC state are made once.
+/// Signs tokens of one access key; header and HMAC state are prepared once.
 #[derive(Clone, Debug)]
 pub struct Minter {
     access_key: String,
     api_url: String,
     secret: SigningKey,
-    /// The encoded header and its dot.
+    /// The encoded header with its dot.
     header: String,
 }
 
-/// What differs from token to token.
+/// The variable parts of a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Grant<'a> {
-    /// `iat`, cut to seconds.
+    /// `iat`, truncated to seconds.
     pub issued_at: Timestamp,
     /// `exp − iat` in seconds.
     pub lifetime_s: i64,
-    /// The raw body that `hmac` is to vouch for.
+    /// The raw body that `hmac` covers.
     pub body: Option<&'a [u8]>,
-    /// `roles`; no claim where empty.
+    /// `roles`; empty for no claim.
     pub roles: &'a [&'a str],
 }
 
@@ -39,7 +39,7 @@ impl<'a> Grant<'a> {
 }
 
 impl Minter {
-    /// A minter for the key with this secret, towards the API at `api_url`.
+    /// A minter for the key with this secret and the API at `api_url`.
     pub fn new(access_key: impl Into<String>, secret: &[u8], api_url: impl Into<String>) -> Minter {
         let access_key = access_key.into();
         let header = write::object(|header| {
@@ -76,7 +76,7 @@ impl Minter {
         token
     }
 
-    /// The value of the `authorization` header with such a token.
+    /// The value of an `authorization` header with a token.
     pub fn authorization(&self, grant: Grant<'_>) -> String {
         format!("Bearer {}", self.token(grant))
     }

@@ -1,7 +1,8 @@
-//! Who calls: strict HS256 tokens over access keys (specification: "Authentication"; `decisions.md`, "JWT").
+//! Authentication: strict HS256 tokens with access keys (specification: "Authentication";
+//! `decisions.md`, "JWT").
 //!
-//! One algorithm, no negotiation: whatever a token says about how to verify it is refused. This room judges tokens;
-//! it stores no keys, and it caches keys but never a verdict.
+//! One algorithm without negotiation: a token cannot choose how it is verified. This module
+//! verifies tokens; it stores no keys, and caches keys but never results.
 
 mod cache;
 mod fault;

@@ -1,16 +1,16 @@
-//! Address ranges of an access key's list.
+//! Address ranges of an access key's allow list.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A range of addresses in CIDR form: `192.0.2.0/24`, `2001:db8::/32`, or one address.
+/// An address range in CIDR form: `192.0.2.0/24`, `2001:db8::/32`, or a single address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
     prefix_bits: u32,
 }
 
-/// A text that is no address range.
+/// A text that is not an address range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not an address or a range like 192.0.2.0/24")]
 pub struct NetworkError(String);
@@ -35,7 +35,7 @@ impl FromStr for Network {
 }
 
 impl Network {
-    /// Whether `address` is in the range; an IPv4 address mapped into IPv6 counts as what it is.
+    /// Whether `address` is in the range; an IPv4-mapped IPv6 address counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {

@@ -1,4 +1,4 @@
-//! The verifier against named tokens, keys and addresses.
+//! The verifier against tokens, keys and addresses.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ async fn a_wrong_environment_is_refused_before_the_key_is_looked_up() {
 }
 
 #[tokio::test]
-async fn production_tells_nothing_and_the_sandbox_names_the_claim() {
+async fn production_reveals_nothing_and_the_sandbox_names_the_claim() {
     let body_of = |refused: Refused, candour| async move {
         let response = refused.problem(candour).respond(&crate::request_id::RequestId::of(&headers_with_id()));
         let status = response.status().as_u16();

@@ -1,4 +1,4 @@
-//! The three parts of a compact JWS (RFC 7515) and what is in them, read strictly. Knows no keys and no clock.
+//! The three parts of a compact JWS (RFC 7515), parsed strictly. Independent of keys and clock.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -7,16 +7,16 @@ use domain::decimal::{Decimal, Rounding};
 use super::fault::AuthFault;
 use crate::json::{self, Object, Value};
 
-/// Members that would let a token bring its own key, or demand rules that we do not have (RFC 8725, 3.10).
+/// Members that would let a token bring its own key or demand unsupported rules (RFC 8725, 3.10).
 const REFUSED_MEMBERS: [&str; 6] = ["jku", "jwk", "x5u", "x5c", "crit", "b64"];
 
 /// UNIX time of the last second of the year 9999.
 const UNIX_TIME_MAX_S: i64 = 253_402_300_799;
 
-/// A token taken apart; nothing of it is believed yet.
+/// A parsed token, not yet verified.
 #[derive(Debug)]
 pub(super) struct Token<'a> {
-    /// Header and claims as they were signed.
+    /// Header and claims as signed.
     pub signed: &'a [u8],
     pub header: Vec<u8>,
     pub claims: Vec<u8>,
@@ -36,7 +36,7 @@ impl<'a> Token<'a> {
         Ok(Token { signed, header: decode(header)?, claims: decode(claims)?, signature: decode(signature)? })
     }
 
-    /// Checks the header and gives its `kid`.
+    /// Checks the header and returns its `kid`.
     pub(super) fn kid(&self) -> Result<String, AuthFault> {
         let header = object(&self.header)?;
         if REFUSED_MEMBERS.iter().any(|name| header.has(name)) {
@@ -53,7 +53,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// The claims, each of the right type; whether they hold is for the verifier.
+/// The claims, with types checked; the verifier checks their values.
 #[derive(Debug)]
 pub(super) struct Claims {
     pub sub: String,
@@ -87,12 +87,12 @@ fn object(json: &[u8]) -> Result<Object<'_>, AuthFault> {
     json::parse(json).ok().and_then(Value::into_object).ok_or(AuthFault::Json)
 }
 
-/// The value of an optional claim; null counts as absent, as serialisers write what is not set.
+/// The value of an optional claim; null counts as absent, since serializers write unset values so.
 fn given<'o, 'a>(claims: &'o Object<'a>, name: &str) -> Option<&'o Value<'a>> {
     claims.get(name).filter(|value| **value != Value::Null)
 }
 
-/// A NumericDate (RFC 7519, section 2): a number, maybe with a fraction, which is cut.
+/// A NumericDate (RFC 7519, section 2): a number, truncated to seconds.
 fn unix_time(value: &Value<'_>) -> Option<i64> {
     let Value::Number(number) = value else {
         return None;
@@ -123,7 +123,8 @@ fn roles(claims: &Object<'_>) -> Result<Vec<String>, AuthFault> {
     Ok(roles)
 }
 
-/// An HMAC-SHA256 value: 64 lower-case hexadecimal digits, or base64 or base64url with or without padding.
+/// An HMAC-SHA256 value: 64 lower-case hexadecimal digits, or base64 or base64url with or without
+/// padding.
 fn hmac(value: &Value<'_>) -> Option<[u8; 32]> {
     let text = value.as_str()?;
     let bytes = match text.len() {

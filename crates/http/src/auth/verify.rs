@@ -1,4 +1,5 @@
-//! The verifier: one algorithm, one path, no choice left to the token (RFC 8725; `decisions.md`, "JWT").
+//! The verifier: one algorithm, one path, no choice left to the token (RFC 8725; `decisions.md`,
+//! "JWT").
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,23 +14,23 @@ use super::fault::{AuthFault, Candour, Refused};
 use super::key::{AccessKey, KeyRing, Service, SigningKey, VerifiedKey};
 use super::token::{Claims, Token};
 
-/// Longest `authorization` header.
+/// Maximum length of the `authorization` header.
 pub const AUTHORIZATION_MAX_BYTES: usize = 8 * 1024;
-/// How far two clocks may be apart.
+/// Tolerated clock skew in seconds.
 pub const LEEWAY_S: i64 = 60;
 
 const SCHEME: &str = "bearer";
 
-/// What this installation demands of a token.
+/// The token rules of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Keys must be made for this environment.
+    /// The environment that keys must be for.
     pub environment: Environment,
-    /// Keys must be made for this service.
+    /// The service that keys must be for.
     pub service: Service,
     /// `aud` and `iss`; a trailing slash is ignored.
     pub api_url: String,
-    /// Longest `exp − iat` in seconds, unless the key has its own.
+    /// Maximum `exp − iat` in seconds, unless the key has its own.
     pub max_lifetime_s: i64,
 }
 
@@ -44,7 +45,7 @@ impl Rules {
         Rules { environment, service, api_url: api_url.into(), max_lifetime_s }
     }
 
-    /// How much a 401 of this environment tells.
+    /// The detail of a 401 in this environment.
     pub const fn candour(&self) -> Candour {
         match self.environment {
             Environment::Production => Candour::Terse,
@@ -62,23 +63,23 @@ impl Rules {
 pub struct Verifier {
     keys: Arc<dyn KeyRing>,
     rules: Rules,
-    /// Signs in place of a key that does not exist, so that such a token costs what a wrong signature costs.
+    /// Stands in for a missing key, so that an unknown key takes as long as a wrong signature.
     stranger: SigningKey,
 }
 
-/// Who calls, proven by a token.
+/// The authenticated caller.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The key of the token.
     pub key: Arc<VerifiedKey>,
-    /// `roles` and `role`, as they stand in the token.
+    /// `roles` and `role`, as in the token.
     pub roles: Vec<String>,
     signer: SigningKey,
     hmac: Option<[u8; 32]>,
 }
 
 impl Caller {
-    /// Whose key it is.
+    /// The tenant of the key.
     pub fn tenant(&self) -> TenantId {
         self.key.tenant
     }
@@ -88,8 +89,8 @@ impl Caller {
         self.roles.iter().any(|granted| granted == role)
     }
 
-    /// Whether the token vouches for the raw body of a POST: an `hmac` claim must match it, and must be there where
-    /// the key requires one.
+    /// Checks the `hmac` claim against the raw body of a POST: it must match if present, and must
+    /// be present if the key requires it.
     ///
     /// # Errors
     /// [`AuthFault::HmacMismatch`], [`AuthFault::HmacRequired`]
@@ -104,20 +105,21 @@ impl Caller {
 }
 
 impl Verifier {
-    /// A verifier over `keys`.
+    /// A verifier with these keys.
     pub fn new(keys: Arc<dyn KeyRing>, rules: Rules) -> Verifier {
         Verifier { keys, rules, stranger: SigningKey::new(b"the secret of nobody") }
     }
 
-    /// The rules that it keeps.
+    /// The rules in use.
     pub const fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Who sent these headers from `peer`.
+    /// Authenticates the caller with these headers from `peer`.
     ///
     /// # Errors
-    /// The first thing that is wrong, in the order of [`AuthFault`]; then a suspended key, then the address.
+    /// The first failed check in the order of [`AuthFault`]; then a suspended key, then the
+    /// address.
     pub async fn verify(&self, headers: &HeaderMap, peer: Option<IpAddr>, now: Timestamp) -> Result<Caller, Refused> {
         let token = Token::split(bearer(headers)?)?;
         let kid = token.kid()?;
@@ -137,8 +139,8 @@ impl Verifier {
         Ok(Caller { key, roles: claims.roles, signer, hmac: claims.hmac })
     }
 
-    /// The key named `kid` and that secret of it which signed the token. An unknown key and a wrong signature take the
-    /// same steps to the same answer.
+    /// The key `kid` and its secret that signed the token. An unknown key and a wrong signature
+    /// take the same steps to the same result.
     async fn signer(&self, kid: &str, token: &Token<'_>) -> Result<(Arc<VerifiedKey>, SigningKey), Refused> {
         let Some(key) = self.keys.find(kid).await? else {
             let _ = self.stranger.verifies(token.signed, &token.signature);

@@ -1,4 +1,4 @@
-//! [`Fields`]: an object whose members are taken out one by one while faults gather.
+//! [`Fields`]: an object whose members are taken one by one while errors are collected.
 
 use domain::fault::Fault;
 
@@ -6,10 +6,10 @@ use super::shape::Shape;
 use super::{Rejection, missing};
 use crate::json::{self, Object, Value};
 
-/// The members of a JSON object and the faults found in them so far.
+/// The members of a JSON object and the errors found so far.
 ///
-/// Takers are called in field order and answer `None` for what is absent or wrong; [`Fields::finish`] lets the value
-/// be built only if nothing was wrong:
+/// Takers are called in field order and return `None` for absent or invalid members;
+/// [`Fields::finish`] builds the value only if there was no error:
 ///
 /// ```
 /// use http_api::decode::{Fields, shape};
@@ -29,7 +29,7 @@ impl<'a> Fields<'a> {
     /// The fields of a request body.
     ///
     /// # Errors
-    /// No body, malformed JSON, or JSON that is no object.
+    /// No body, malformed JSON, or JSON that is not an object.
     pub fn of_body(body: &'a [u8]) -> Result<Fields<'a>, Rejection> {
         if body.trim_ascii().is_empty() {
             return Err(Rejection::NoBody);
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         Ok(Fields { object, faults: Vec::new() })
     }
 
-    /// The value of a field that must be there; null and blank text count as absent.
+    /// The value of a required field; null and blank text count as absent.
     pub fn required<S: Shape>(&mut self, field: &'static str, shape: S) -> Option<S::Out> {
         match present(&self.object, field) {
             Some(value) if !is_blank(value) => read(value, field, &shape, &mut self.faults),
@@ -49,14 +49,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of a field that may be absent, null or blank. A blank text breaks a shape that has a minimum length.
+    /// The value of an optional field: absent, null or blank is `None`. Blank text violates a shape
+    /// with a minimum length.
     pub fn optional<S: Shape>(&mut self, field: &'static str, shape: S) -> Option<S::Out> {
         let value = present(&self.object, field).filter(|value| shape.judges_blank() || !is_blank(value))?;
         read(value, field, &shape, &mut self.faults)
     }
 
-    /// The fields of the object in the required field `field`. Its own fields are named with their whole path
-    /// (`"amount.value"`), and its faults come back through [`Fields::absorb`].
+    /// The fields of the object in the required field `field`. Its fields are named with their full
+    /// path (`"amount.value"`); [`Fields::absorb`] collects its errors.
     pub fn object(&mut self, field: &'static str) -> Option<Fields<'a>> {
         match present(&self.object, field) {
             Some(Value::Object(object)) => Some(Fields { object: object.clone(), faults: Vec::new() }),
@@ -71,40 +72,41 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes over the faults of a nested object.
+    /// Takes over the errors of a nested object.
     pub fn absorb(&mut self, nested: Fields<'_>) {
         self.faults.extend(nested.faults);
     }
 
-    /// Notes a fault that the caller found.
+    /// Adds an error that the caller found.
     pub fn refuse(&mut self, fault: Fault) {
         self.faults.push(fault);
     }
 
-    /// Whether anything was wrong so far.
+    /// Whether there was an error so far.
     pub fn has_faults(&self) -> bool {
         !self.faults.is_empty()
     }
 
-    /// Every fault, in the order in which the fields were taken.
+    /// Every error, in the order in which fields were taken.
     pub fn into_faults(self) -> Vec<Fault> {
         self.faults
     }
 
-    /// The value that `build` makes of what was taken.
+    /// The value that `build` creates.
     ///
     /// # Errors
-    /// Every fault, if there is one; `build` is not called then.
+    /// Every error, if there is one; `build` is not called then.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, Rejection> {
         if self.faults.is_empty() {
-            // A taker that answers `None` without a fault belongs to an optional field, which `build` must not unwrap.
+            // A taker that returns `None` without an error belongs to an optional field, which
+            // `build` must not unwrap.
             return build().ok_or(Rejection::NotAnObject);
         }
         Err(Rejection::body(self.faults))
     }
 }
 
-/// The member that `field` names by the last part of its path, unless it is null.
+/// The member named by the last part of `field`'s path, unless it is null.
 fn present<'o, 'a>(object: &'o Object<'a>, field: &str) -> Option<&'o Value<'a>> {
     let name = field.rsplit('.').next().unwrap_or(field);
     object.get(name).filter(|value| **value != Value::Null)

@@ -1,12 +1,13 @@
-//! Whether an unknown name looks like a known one: a filter that goes unnoticed answers with what nobody asked for.
+//! Whether an unknown name resembles a known one: silently ignoring a misspelt filter would return
+//! too much.
 
 /// Longer names are not compared.
 const NAME_MAX_CHARS: usize = 64;
-/// A beginning of a name that is as good as the name.
+/// Minimum length of a prefix that counts as the name.
 const PREFIX_MIN_CHARS: usize = 3;
 
-/// Whether `given` is `name` in another style (`startTs`, `start-ts`), cut, lengthened (`start`, `status_filter`) or with a
-/// slip or two.
+/// Whether `given` is `name` in another style (`startTs`, `start-ts`), shortened, lengthened
+/// (`start`, `status_filter`) or with a typo or two.
 pub(super) fn is_misspelt(given: &str, name: &str) -> bool {
     if given.len() > NAME_MAX_CHARS {
         return false;
@@ -17,7 +18,7 @@ pub(super) fn is_misspelt(given: &str, name: &str) -> bool {
         return true;
     }
     let slips_max = match name.len() {
-        // Among short words one letter more or less is often another word.
+        // Among short words a one-letter difference is often another word.
         0..=5 if given.first() != name.first() => 0,
         0..=5 => 1,
         6..=11 => 2,
@@ -30,7 +31,7 @@ fn folded(name: &str) -> Vec<u8> {
     name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
 }
 
-/// Letters left out, added, replaced or swapped with their neighbour (optimal string alignment).
+/// Number of omitted, added, replaced or swapped letters (optimal string alignment).
 fn slips(a: &[u8], b: &[u8]) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     rows[0] = (0..=b.len()).collect();
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_styles_cut_names_and_slips_are_seen() {
+    fn other_styles_shortened_names_and_typos_are_recognized() {
         for (given, name) in [
             ("Status", "status"),
             ("states", "status"),

@@ -1,8 +1,9 @@
-//! The collecting decoder: takes typed values out of a body, a query string or a path and notes every fault.
+//! The collecting decoder: takes typed values from a body, a query string or a path and collects
+//! every error.
 //!
-//! A taker never stops at the first fault, so a caller learns all of them at once, in the order of the fields. Rule
-//! names are those of pydantic v2 (`missing`, `string_too_long`, `enum` …). It judges shape only: what a value means
-//! (a known bank, an enabled corridor) is for the domain.
+//! A taker never stops at the first error, so callers see all of them at once, in field order. Rule
+//! names follow pydantic v2 (`missing`, `string_too_long`, `enum` …). It checks structure only: the
+//! meaning of a value (a known bank, an enabled corridor) belongs to the domain.
 
 mod fields;
 mod misspelt;
@@ -18,7 +19,7 @@ pub use fields::Fields;
 
 use crate::json::JsonError;
 
-/// Which part of a request a fault is in: the first element of v2's `loc`.
+/// The part of a request with an error: the first element of v2's `loc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The JSON body.
@@ -43,36 +44,36 @@ impl Place {
     }
 }
 
-/// A request whose shape is wrong: v2 answers 422, v1 answers 400 INVALID_REQUEST.
+/// A request with a wrong structure: v2 answers 422, v1 answers 400 INVALID_REQUEST.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The body is no JSON text.
+    /// The body is not valid JSON.
     #[error("malformed JSON: {0}")]
     Json(#[from] JsonError),
-    /// There is no body.
+    /// The body is empty.
     #[error("the request has no body")]
     NoBody,
-    /// The body is JSON, but no object.
+    /// The body is JSON but not an object.
     #[error("the body is not a JSON object")]
     NotAnObject,
-    /// Fields that are wrong, in their order; never empty.
+    /// Invalid fields, in order; never empty.
     #[error("{} field(s) of the {} are wrong", .faults.len(), .place.name())]
     Faults {
-        /// Where the fields stand.
+        /// The part with the fields.
         place: Place,
-        /// What is wrong with them.
+        /// The errors.
         faults: Vec<Fault>,
     },
 }
 
 impl Rejection {
-    /// Faults of the body: also for those that the domain finds.
+    /// Errors of the body, including those that the domain finds.
     pub fn body(faults: Vec<Fault>) -> Rejection {
         Rejection::Faults { place: Place::Body, faults }
     }
 }
 
-/// The fault of a field that is required and absent, null or blank.
+/// The error of a required field that is absent, null or blank.
 pub fn missing(field: &'static str) -> Fault {
     Fault::new(field, "missing", "Field required")
 }

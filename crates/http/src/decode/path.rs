@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::shape::{AnyUuid, text_between};
 use super::{Place, Rejection};
 
-/// The id of one of our own resources.
+/// The id of one of the service's resources.
 ///
 /// # Errors
 /// `uuid_parsing`
@@ -15,7 +15,7 @@ pub fn uuid(id: &str) -> Result<Uuid, Rejection> {
     AnyUuid.read_str("id", id).map_err(of_path)
 }
 
-/// The caller's own id of a payment.
+/// The external id of a payment.
 ///
 /// # Errors
 /// `string_too_short`, `string_too_long`, `control_character`
@@ -23,7 +23,7 @@ pub fn external_id(id: &str) -> Result<String, Rejection> {
     text_between(1, EXTERNAL_ID_MAX_CHARS).read_str("id", id).map_err(of_path)
 }
 
-/// A segment that is percent-encoded UTF-8; `None` is one that is not.
+/// A segment of percent-encoded UTF-8; `None` if it is invalid.
 ///
 /// # Errors
 /// `url_encoding`

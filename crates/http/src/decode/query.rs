@@ -1,7 +1,8 @@
-//! The query string (`application/x-www-form-urlencoded`), decoded strictly and taken apart name by name.
+//! Decodes the query string (`application/x-www-form-urlencoded`) strictly.
 //!
-//! A name that is asked for may occur once only, so two readers can never see two values. Unknown names are ignored,
-//! but for those that look like a known one misspelt: a filter that is not applied shows what was not asked for.
+//! A requested name may occur only once, so that two readers cannot see different values. Unknown
+//! names are ignored unless they resemble a known one: a misspelt filter would silently return too
+//! much.
 
 use domain::fault::Fault;
 use domain::time::Timestamp;
@@ -10,25 +11,26 @@ use super::misspelt::is_misspelt;
 use super::shape::{digits, full_date};
 use super::{Place, Rejection, missing};
 
-/// Most pairs of a query string: the interfaces know ten names and nine values of `status`.
+/// Maximum number of pairs in a query string: the interfaces have ten names and nine values of
+/// `status`.
 const PAIRS_MAX: usize = 128;
-/// How much of an unknown name is shown.
+/// Maximum length of an unknown name in a message.
 const SHOWN_CHARS: usize = 64;
 
-/// The pairs of a query string and the faults found in them so far.
+/// The pairs of a query string and the errors found so far.
 #[derive(Debug, Default)]
 pub struct Query {
-    /// Name and value; no value where it is not percent-encoded UTF-8.
+    /// Name and value; no value if it is not percent-encoded UTF-8.
     pairs: Vec<(String, Option<String>)>,
-    /// Whether there were more than are looked at.
+    /// Whether there were too many pairs.
     overfull: bool,
-    /// The names that were asked for so far, and whether each is a list.
+    /// The names requested so far, and whether each is a list.
     known: Vec<(&'static str, bool)>,
     faults: Vec<Fault>,
 }
 
 impl Query {
-    /// Takes a raw query string apart.
+    /// Parses a raw query string.
     pub fn of(raw: Option<&str>) -> Query {
         let split = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -39,7 +41,7 @@ impl Query {
         Query { pairs: taken, overfull: pairs.next().is_some(), ..Query::default() }
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     pub fn required<T>(
         &mut self,
         name: &'static str,
@@ -53,7 +55,7 @@ impl Query {
         self.optional(name, read)
     }
 
-    /// The value of a parameter that may be absent.
+    /// The value of an optional parameter.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -70,8 +72,8 @@ impl Query {
         read.map_err(|fault| self.faults.push(fault)).ok()
     }
 
-    /// Every value of a parameter that may be repeated or hold several values between commas, at most `items_max`. The
-    /// names that PHP and JavaScript give to the items of a list (`status[]`, `status[0]`) count as its own.
+    /// All values of a parameter that may be repeated or comma-separated, at most `items_max`. The
+    /// item names of PHP and JavaScript (`status[]`, `status[0]`) are accepted too.
     pub fn list<T>(
         &mut self,
         name: &'static str,
@@ -102,18 +104,18 @@ impl Query {
                 }
             }
         }
-        // One wrong item tells what all of them must be.
+        // One invalid item describes the rule for all.
         self.faults.extend(faults.into_iter().take(1));
         values
     }
 
-    /// Whether a parameter was given with anything but a blank value.
+    /// Whether a parameter was given with a non-blank value.
     pub fn has(&self, name: &str) -> bool {
         let given = |value: &Option<String>| value.as_deref().is_none_or(|value| !value.trim().is_empty());
         self.pairs.iter().any(|(known, value)| known == name && given(value))
     }
 
-    /// Every pair that is percent-encoded UTF-8.
+    /// Every pair of percent-encoded UTF-8.
     pub fn into_pairs(self) -> impl Iterator<Item = (String, String)> {
         self.pairs.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
@@ -136,15 +138,15 @@ impl Query {
         }
     }
 
-    /// Notes a fault that the caller found.
+    /// Adds an error that the caller found.
     pub fn refuse(&mut self, fault: Fault) {
         self.faults.push(fault);
     }
 
-    /// The value that `build` makes of what was taken.
+    /// The value that `build` creates.
     ///
     /// # Errors
-    /// Every fault, if there is one; too many pairs, and names that look like one that was asked for.
+    /// Every error, if any; also too many pairs, and unknown names that resemble requested ones.
     pub fn finish<T>(mut self, build: impl FnOnce() -> Option<T>) -> Result<T, Rejection> {
         self.refuse_unseen();
         let faults = self.faults;
@@ -157,7 +159,7 @@ impl Query {
     }
 }
 
-/// Whether `given` is how PHP (`name[]`) or JavaScript (`name[0]`) writes an item of the list `name`.
+/// Whether `given` is an item name of the list `name` in PHP (`name[]`) or JavaScript (`name[0]`).
 fn is_item_of(given: &str, name: &str) -> bool {
     let Some(rest) = given.strip_prefix(name) else { return false };
     let index = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -168,7 +170,7 @@ fn not_decodable(name: &'static str) -> Fault {
     Fault::new(name, "url_encoding", "Parameter should be percent-encoded UTF-8")
 }
 
-/// Resolves `%XX` and `+`; `None` for a broken escape or bytes that are not UTF-8.
+/// Decodes `%XX` and `+`; `None` for an invalid escape or invalid UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -186,7 +188,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// A boolean as pydantic reads it from a query: `true`, `1`, `yes`, `on` … in any case.
+/// Parses a boolean as pydantic does in a query: `true`, `1`, `yes`, `on` … in any case.
 ///
 /// # Errors
 /// `bool_parsing`
@@ -198,10 +200,10 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
     }
 }
 
-/// An instant as RFC 3339 and common clients write it: without an offset it is UTC, `±hhmm` and `±hh` are offsets too, the
-/// seconds may be left out, a bare date is its midnight in UTC, and what is later than the last instant of the year 9999
-/// counts as that (`decisions.md`, "Time"). A `+` that came through unencoded, and so arrived as a space, still counts as
-/// the offset's sign.
+/// Parses an instant as in RFC 3339 and in formats of common clients: without an offset it is UTC,
+/// `±hhmm` and `±hh` are offsets too, seconds are optional, a bare date is its midnight in UTC, and
+/// anything later than the year 9999 becomes its last instant (`decisions.md`, "Time"). An
+/// unencoded `+`, which arrives as a space, still counts as the offset's sign.
 ///
 /// # Errors
 /// `datetime_parsing`
@@ -216,7 +218,7 @@ pub fn instant(name: &'static str, given: &str) -> Result<Timestamp, Fault> {
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const MICROS_DIGITS: usize = 6;
 const SECONDS_PER_DAY: i64 = 86_400;
-/// 9999-12-31T23:59:59.999Z: later ones have no four-digit year.
+/// 9999-12-31T23:59:59.999Z: later instants have no four-digit year.
 const LAST_INSTANT: Timestamp = Timestamp(253_402_300_799_999_000);
 
 fn rfc_3339(text: &[u8]) -> Option<Timestamp> {
@@ -244,7 +246,7 @@ fn time_of_day(text: &[u8]) -> Option<(i64, i64)> {
     Some((hour * 3_600 + minute * 60 + second - offset_seconds(rest)?, micros))
 }
 
-/// The fraction of a second in microseconds, cut, and what follows it.
+/// The fraction of a second in microseconds, truncated, and the rest of the text.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'.', rest @ ..] = text else {
         return Some((0, text));

@@ -1,4 +1,4 @@
-//! The shapes that a field can have, each with its faults. A shape reads one JSON value and nothing around it.
+//! The shapes of fields with their errors. A shape parses a single JSON value.
 
 use domain::characters::{FORBIDDEN, is_blank, is_forbidden};
 use domain::decimal::{Decimal, DecimalError};
@@ -8,19 +8,19 @@ use uuid::Uuid;
 
 use crate::json::Value;
 
-/// What a field must look like.
+/// The required form of a field.
 pub trait Shape {
-    /// What it is read into.
+    /// The parsed type.
     type Out;
 
-    /// Reads a value that is there.
+    /// Parses a present value.
     ///
     /// # Errors
-    /// The rule that the value breaks.
+    /// The violated rule.
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Self::Out, Fault>;
 
-    /// Whether a blank text in an optional field is read (and refused) rather than taken as absent: so for the fields
-    /// whose minimum length is part of the specification.
+    /// Whether blank text in an optional field is parsed (and refused) rather than treated as
+    /// absent: true for fields whose minimum length is part of the specification.
     fn judges_blank(&self) -> bool {
         false
     }
@@ -34,35 +34,36 @@ pub struct Text {
     multiline: bool,
 }
 
-/// Text of at most `max_chars` characters, trimmed, without control characters and those that mislead a reader
-/// ([`is_forbidden`]); what shows nothing is empty.
+/// Text of at most `max_chars` characters, trimmed, without control characters and characters that
+/// mislead readers ([`is_forbidden`]); invisible text counts as empty.
 pub const fn text(max_chars: usize) -> Text {
     Text { min_chars: 0, max_chars, multiline: false }
 }
 
-/// Text of at least `min_chars` and at most `max_chars` characters, trimmed, without control characters.
+/// Text of at least `min_chars` and at most `max_chars` characters, trimmed, without control
+/// characters.
 pub const fn text_between(min_chars: usize, max_chars: usize) -> Text {
     Text { min_chars, max_chars, multiline: false }
 }
 
 impl Text {
-    /// The same, but tab and newline may stand in it (`remarks`, `details`).
+    /// Allows tab and newline (`remarks`, `details`).
     #[must_use]
     pub const fn multiline(self) -> Text {
         Text { multiline: true, ..self }
     }
 
-    /// Reads plain text, as it comes from a query string or a path.
+    /// Parses plain text from a query string or a path.
     ///
     /// # Errors
-    /// Too short, too long, or a character in it that may not be there.
+    /// Too short, too long, or a forbidden character.
     pub fn read_str(&self, field: &'static str, given: &str) -> Result<String, Fault> {
         let trimmed = if is_blank(given) { "" } else { given.trim() };
         let allowed = |c: char| !c.is_control() || (self.multiline && matches!(c, '\t' | '\n'));
         if !trimmed.chars().all(allowed) {
             return Err(Fault::new(field, "control_character", "String should not contain control characters"));
         }
-        // A remark may need marks of direction; a name, an address or an id needs none.
+        // A remark may need direction marks; a name, an address or an id does not.
         if !self.multiline && trimmed.chars().any(is_forbidden) {
             let message = format!("String should not contain {FORBIDDEN}");
             return Err(Fault::new(field, "forbidden_character", message));
@@ -100,16 +101,16 @@ pub struct OneOf<T: 'static> {
     name: fn(T) -> &'static str,
 }
 
-/// One of `values`, written exactly as `name` writes it.
+/// One of `values`, in the exact spelling of `name`.
 pub const fn one_of<T: Copy>(values: &'static [T], name: fn(T) -> &'static str) -> OneOf<T> {
     OneOf { values, name }
 }
 
 impl<T: Copy> OneOf<T> {
-    /// Reads plain text, as it comes from a query string.
+    /// Parses plain text from a query string.
     ///
     /// # Errors
-    /// `enum`, with the names that would do.
+    /// `enum`, with the allowed names.
     pub fn read_str(&self, field: &'static str, given: &str) -> Result<T, Fault> {
         let found = self.values.iter().copied().find(|value| (self.name)(*value) == given);
         found.ok_or_else(|| self.fault(field))
@@ -137,7 +138,8 @@ impl<T: Copy> Shape for OneOf<T> {
     }
 }
 
-/// A JSON number, exact, greater than zero, within the bounds of [`Decimal::parse`]. Text is no number.
+/// An exact JSON number greater than zero within the limits of [`Decimal::parse`]. Text is not
+/// accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct PositiveNumber;
 
@@ -150,8 +152,8 @@ impl Shape for PositiveNumber {
     }
 }
 
-/// A JSON number greater than zero, rounded half-even to this many decimals before anything else is asked of it, within
-/// the bounds of [`Decimal::parse_rounded`]. Text is no number.
+/// A JSON number greater than zero, first rounded half-even to this many decimals, within the
+/// limits of [`Decimal::parse_rounded`]. Text is not accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundedNumber(pub u32);
 
@@ -191,17 +193,17 @@ fn number_fault(field: &'static str, error: DecimalError) -> Fault {
     }
 }
 
-/// A JSON integer from `min` to `max`, both included.
+/// A JSON integer from `min` to `max`, inclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Integer {
-    /// The smallest that will do.
+    /// The minimum.
     pub min: i64,
-    /// The largest that will do.
+    /// The maximum.
     pub max: i64,
 }
 
 impl Integer {
-    /// Reads plain text, as it comes from a query string.
+    /// Parses plain text from a query string.
     ///
     /// # Errors
     /// `int_parsing`, `greater_than_equal`, `less_than_equal`.
@@ -210,7 +212,7 @@ impl Integer {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Fault::new(field, "int_parsing", "Input should be a valid integer"));
         }
-        // All digits: a number too large for 64 bits is beyond either bound all the same.
+        // All digits: a number too large for 64 bits exceeds the maximum anyway.
         let beyond = if given.starts_with('-') { i64::MIN } else { i64::MAX };
         self.bounded(field, given.parse().unwrap_or(beyond))
     }
@@ -245,7 +247,7 @@ impl Shape for Integer {
 pub struct AnyUuid;
 
 impl AnyUuid {
-    /// Reads plain text, as it comes from a path.
+    /// Parses plain text from a path.
     ///
     /// # Errors
     /// `uuid_parsing`
@@ -288,7 +290,7 @@ impl Shape for Day {
     }
 }
 
-/// Reads `YYYY-MM-DD`.
+/// Parses `YYYY-MM-DD`.
 pub(super) fn full_date(text: &[u8]) -> Option<Date> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
         return None;
@@ -298,7 +300,7 @@ pub(super) fn full_date(text: &[u8]) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-/// The number that ASCII digits write; `None` for anything else.
+/// The value of ASCII digits; `None` for anything else.
 pub(super) fn digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0_i64, |value, byte| match byte {
         b'0'..=b'9' => value.checked_mul(10)?.checked_add(i64::from(byte - b'0')),

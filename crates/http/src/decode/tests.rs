@@ -1,4 +1,4 @@
-//! Decoders against tables of shapes and faults.
+//! Decoders: tables of shapes and errors.
 
 use domain::time::Timestamp;
 
@@ -6,7 +6,7 @@ use super::query::{Query, flag, instant};
 use super::shape::{AnyUuid, Day, Flag, Integer, PositiveNumber, Shape, one_of, text, text_between};
 use super::*;
 
-/// Rule, or what was read.
+/// The violated rule, or the parsed value.
 fn verdict<S: Shape>(shape: S, json: &str) -> Result<S::Out, &'static str> {
     let body = format!("{{\"f\":{json}}}");
     let mut fields = Fields::of_body(body.as_bytes()).expect("JSON");
@@ -100,7 +100,7 @@ fn the_other_shapes_name_the_rule_that_is_broken() {
 }
 
 #[test]
-fn an_enum_fault_says_what_would_do() {
+fn an_enum_error_names_the_accepted_values() {
     let body = br#"{"f":"green"}"#;
     let mut fields = Fields::of_body(body).expect("JSON");
     let value = fields.required("f", one_of(&["red", "blue", "grey"], |name| name));
@@ -110,7 +110,7 @@ fn an_enum_fault_says_what_would_do() {
 }
 
 #[test]
-fn every_fault_is_told_at_once_in_field_order() {
+fn every_error_is_reported_at_once_in_field_order() {
     let mut fields = Fields::of_body(br#"{"c":7,"a":"","x":1,"o":{"n":0}}"#).expect("JSON");
     let a = fields.required("a", text(5));
     let b = fields.required("b", text(5));

@@ -1,10 +1,10 @@
-// The documentation's one script: a search over the first page, and the signing helper. It sends nothing to anybody; the
-// pages' policy (connect-src 'none') would not let it.
+// The documentation's script: the search on the start page, and the signing helper. It sends no data; the pages' policy
+// (connect-src 'none') would prevent it.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
 
-// ---- search: the list is there without it; this hides what does not match ----
+// ---- search: hides list items that do not match; without the script the full list is shown ----
 
 function search() {
   const field = byId("search");
@@ -43,7 +43,7 @@ async function hmac(key, data) {
   return crypto.subtle.sign("HMAC", imported, data);
 }
 
-// In single quotes, as a POSIX shell reads it.
+// Quotes a text in single quotes for a POSIX shell.
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function show(list, steps) {

@@ -1,4 +1,4 @@
-//! Walking an OpenAPI document: members by name, references followed.
+//! Navigates an OpenAPI document: members by name, references resolved.
 
 use crate::json::{Object, Value};
 
@@ -8,7 +8,7 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The value itself, or what its `$ref` names.
+    /// The value itself, or the target of its `$ref`.
     pub(super) fn resolve<'d>(&'d self, value: &'d Value<'a>) -> &'d Value<'a> {
         match reference(value).and_then(|pointer| self.at(pointer)) {
             Some(target) => target,
@@ -16,7 +16,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What `#/a/b` names.
+    /// The target of `#/a/b`.
     fn at(&self, pointer: &str) -> Option<&Value<'a>> {
         let mut found = &self.root;
         for name in pointer.strip_prefix("#/")?.split('/') {
@@ -25,7 +25,7 @@ impl<'a> Document<'a> {
         Some(found)
     }
 
-    /// The members of the object at a path of names.
+    /// The members of the object at a path.
     pub(super) fn members(&self, path: &[&str]) -> Vec<(&str, &Value<'a>)> {
         path.iter().try_fold(&self.root, |value, name| member(value, name)).map(members).unwrap_or_default()
     }
@@ -46,7 +46,7 @@ pub(super) fn member<'v, 'a>(value: &'v Value<'a>, name: &str) -> Option<&'v Val
     object(value)?.get(name)
 }
 
-/// A text of an object; empty where there is none.
+/// A text member of an object; empty if absent.
 pub(super) fn text<'v>(value: &'v Value<'_>, name: &str) -> &'v str {
     member(value, name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The page of a guide, and the page with which requests are signed by hand.
+//! The page of a guide, and the page for signing requests by hand.
 
 use super::guides::{Guide, served};
 use super::html::{Html, escape};
@@ -6,7 +6,7 @@ use super::layout::{end, top};
 use super::markdown::{Heading, Rendered, render};
 use super::snippets::{SNIPPETS, Snippet};
 
-/// What a guide says, as markup.
+/// A guide's content as HTML.
 pub(super) fn rendered(guide: &Guide) -> Rendered {
     render(guide.markdown, guide.file, served)
 }
@@ -29,21 +29,22 @@ pub fn guide(guide: &Guide) -> String {
     html.0
 }
 
-/// A list item that leads to a heading of the page at `page`.
+/// A list item that links to a heading of the page at `page`.
 pub(super) fn link(page: &str, heading: &Heading) -> String {
     format!("<li><a href=\"{page}#{}\">{}</a></li>\n", escape(&heading.id), escape(&heading.text))
 }
 
-/// The same for a search, which finds it by the names below it, too. They are not shown.
+/// The same for the search index, including hidden names below the heading.
 pub(super) fn findable(page: &str, heading: &Heading) -> String {
     let names = escape(&heading.names.join(" "));
     link(page, heading).replacen("</a>", &format!("</a><span hidden> {names}</span>"), 1)
 }
 
-/// What the page does without its script: the same by hand.
+/// Instructions for signing by hand, shown without the script.
 const RECIPE: &str = include_str!("../../../../docs/snippets/shell/sign.sh");
 
-/// The page that signs a request and verifies a webhook in the browser, and shows how in seven languages.
+/// The page that signs requests and verifies webhooks in the browser, with examples in seven
+/// languages.
 pub fn signing() -> String {
     let mut html = Html::default();
     top(&mut html, "Signing");

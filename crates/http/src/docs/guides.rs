@@ -1,13 +1,13 @@
-//! The files of the repository that are served as pages, beside those made from the OpenAPI documents.
+//! Repository files that are served as pages, besides those generated from the OpenAPI documents.
 
-/// A Markdown file and where its page is served.
+/// A Markdown file and the path of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct Guide {
     /// Its path in the repository.
     pub file: &'static str,
-    /// Where its page is served.
+    /// The path of its page.
     pub page_path: &'static str,
-    /// What stands in it.
+    /// Its content.
     pub markdown: &'static str,
 }
 
@@ -17,7 +17,7 @@ macro_rules! guide {
     };
 }
 
-/// How to do things, in the order in which a bank meets them.
+/// Guides, in the order in which a bank needs them.
 pub const GUIDES: [Guide; 10] = [
     guide!("docs/guides/first-call.md", "/docs/guides/first-call"),
     guide!("docs/guides/sandbox.md", "/docs/guides/sandbox"),
@@ -31,7 +31,7 @@ pub const GUIDES: [Guide; 10] = [
     guide!("docs/guides/screening.md", "/docs/guides/screening"),
 ];
 
-/// What there is, generated from the code.
+/// The reference, generated from the code.
 pub const REFERENCE: [Guide; 7] = [
     guide!("docs/reference/errors.md", "/docs/reference/errors"),
     guide!("docs/reference/events.md", "/docs/reference/events"),
@@ -42,7 +42,7 @@ pub const REFERENCE: [Guide; 7] = [
     guide!("docs/states.md", "/docs/reference/states"),
 ];
 
-/// Where a file of the repository is served, if it is.
+/// The page path of a repository file, if it is served.
 pub(super) fn served(file: &str) -> Option<String> {
     let more = [
         ("docs/README.md", "/docs"),

@@ -1,4 +1,4 @@
-//! Writing HTML: everything from outside goes through [`escape`], so a text can never become markup.
+//! Writes HTML: text from outside passes through [`escape`] and never becomes markup.
 
 use crate::json::Value;
 
@@ -7,7 +7,7 @@ use crate::json::Value;
 pub(super) struct Html(pub(super) String);
 
 impl Html {
-    /// Markup of ours, as it is.
+    /// Trusted markup, unchanged.
     pub(super) fn raw(&mut self, markup: &str) -> &mut Html {
         self.0.push_str(markup);
         self
@@ -19,7 +19,7 @@ impl Html {
         self
     }
 
-    /// Text in paragraphs: an empty line parts them, backticks mark code.
+    /// Text in paragraphs: an empty line separates them, backticks mark code.
     pub(super) fn prose(&mut self, text: &str) -> &mut Html {
         for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
             self.raw("<p>").raw(&inline(paragraph)).raw("</p>\n");
@@ -27,7 +27,7 @@ impl Html {
         self
     }
 
-    /// A table, its cells markup already. Columns without any cell filled are left out.
+    /// A table with cells of markup. Columns without content are omitted.
     pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) -> &mut Html {
         let filled = |column: &usize| rows.iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()));
         let columns: Vec<usize> = (0..head.len()).filter(filled).collect();
@@ -46,14 +46,14 @@ impl Html {
         self.raw("</tbody></table></div>\n")
     }
 
-    /// A block of code behind a title that opens it.
+    /// A collapsible code block.
     pub(super) fn folded(&mut self, title: &str, code: &str) -> &mut Html {
         self.raw("<details><summary>").raw(&escape(title)).raw("</summary><pre tabindex=\"0\"><code>");
         self.raw(&escape(code)).raw("</code></pre></details>\n")
     }
 }
 
-/// The text with the five characters escaped that mean something in HTML.
+/// Escapes the five special characters of HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -69,18 +69,18 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// One paragraph as markup: what stands between backticks is code.
+/// A paragraph as markup: text between backticks is code.
 pub(super) fn inline(text: &str) -> String {
     let pieces = text.split('`').enumerate();
     pieces.map(|(at, piece)| if at % 2 == 1 { code(piece) } else { escape(piece) }).collect()
 }
 
-/// A piece of code as markup.
+/// Inline code as markup.
 pub(super) fn code(text: &str) -> String {
     format!("<code>{}</code>", escape(text))
 }
 
-/// A JSON value over several lines, members in their order, numbers as they are written.
+/// A JSON value on several lines, with members in order and numbers unchanged.
 pub(super) fn pretty(value: &Value<'_>, indent: usize, out: &mut String) {
     let line = |out: &mut String, depth: usize| {
         out.push('\n');

@@ -1,4 +1,4 @@
-//! The first page: the way to everything, and a search over it.
+//! The start page: links to everything, and a search.
 
 use super::Described;
 use super::document::{member, text};
@@ -9,10 +9,10 @@ use super::layout::{end, top};
 use super::page::{contents, read};
 use crate::json::{JsonError, Value};
 
-/// The page that leads to every guide and every operation.
+/// The page that links every guide and operation.
 ///
 /// # Errors
-/// A document that is not JSON.
+/// A document is not valid JSON.
 pub fn index(services: &[Described]) -> Result<String, JsonError> {
     let mut html = Html::default();
     top(&mut html, "Documentation");

@@ -1,9 +1,9 @@
-//! What every page has: its head, the way to the other pages, and the end.
+//! The common parts of every page: head, navigation and end.
 
 use super::html::{Html, escape};
 use super::{SCRIPT_PATH, SIGNING_PATH, STYLE_PATH};
 
-/// Begins a page. `<main>` is opened by whoever writes it, with the id that the first link leads to.
+/// Begins a page. The caller opens `<main>` with the id that the first link targets.
 pub(super) fn top(html: &mut Html, title: &str) {
     html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");

@@ -1,7 +1,7 @@
-//! Guides as pages: CommonMark with tables, made into HTML when a process starts.
+//! Renders guides: CommonMark with tables, converted to HTML when the process starts.
 //!
-//! Markup of its own a guide cannot have: raw HTML is dropped, pictures become their words. Links between files of the
-//! repository become links between pages.
+//! Raw HTML is dropped and images become their text. Links between repository files become links
+//! between pages.
 
 use std::collections::HashMap;
 
@@ -9,36 +9,36 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Optio
 
 use super::html::escape;
 
-/// A heading and where it is.
+/// A heading and its anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// How deep: 1 is the page's own.
+    /// Its level: 1 is the page title.
     pub(super) level: u8,
-    /// Its words.
+    /// Its text.
     pub(super) text: String,
-    /// What follows `#` in a link to it.
+    /// Its anchor, the part after `#` in a link.
     pub(super) id: String,
-    /// The names below it, up to the next: codes, settings, commands. What a search looks for beside the words.
+    /// The names in its section: codes, settings, commands. The search index contains them.
     pub(super) names: Vec<String>,
 }
 
-/// A guide as markup.
+/// A rendered guide.
 #[derive(Debug)]
 pub(super) struct Rendered {
-    /// Its headings in order, the first is the title.
+    /// Its headings in order; the first is the title.
     pub(super) headings: Vec<Heading>,
     /// Its body.
     pub(super) body: String,
 }
 
 impl Rendered {
-    /// The words of its first heading.
+    /// The text of its first heading.
     pub(super) fn title(&self) -> &str {
         self.headings.first().map_or("", |heading| &heading.text)
     }
 }
 
-/// Renders the file at `path` of the repository; `served` says where another file of it is served.
+/// Renders the file at `path` of the repository; `served` maps repository paths to page paths.
 pub(super) fn render(markdown: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Rendered {
     let headings = headings(markdown);
     let mut at = headings.iter();
@@ -77,7 +77,7 @@ pub(super) fn render(markdown: &str, path: &str, served: impl Fn(&str) -> Option
                 None => unlinked += 1,
             },
             Event::End(TagEnd::Link) if unlinked > 0 => unlinked -= 1,
-            // Markup of a guide's own, and pictures: nothing from outside is ever loaded.
+            // Raw HTML and images: external content is never loaded.
             Event::Html(_) | Event::InlineHtml(_) => {}
             Event::Start(Tag::Image { .. } | Tag::HtmlBlock) | Event::End(TagEnd::Image | TagEnd::HtmlBlock) => {}
             other => events.push(other),
@@ -96,7 +96,7 @@ fn markup(text: String) -> Event<'static> {
     Event::Html(CowStr::from(text))
 }
 
-/// Every heading; ids as source hosts make them, so that a link leads to the same place there and here.
+/// All headings, with the anchors that source hosts generate, so links work in both places.
 fn headings(markdown: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut taken: HashMap<String, u32> = HashMap::new();
@@ -151,14 +151,14 @@ const fn depth(level: HeadingLevel) -> u8 {
     }
 }
 
-/// Lower case, blanks as hyphens, everything but letters, digits, hyphens and underscores left out.
+/// Lower case, spaces as hyphens; only letters, digits, hyphens and underscores are kept.
 fn slug(text: &str) -> String {
     let kept = text.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// Where a link of the file at `path` leads on this service; nowhere, if that file is not served.
+/// The target of a link in the file at `path`; `None` if the linked file is not served.
 fn target(link: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Option<String> {
     if link.starts_with("https://") || link.starts_with('#') || link.starts_with('/') {
         return Some(link.to_owned());
@@ -168,7 +168,7 @@ fn target(link: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Op
     Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
 }
 
-/// The path in the repository of `link`, as it stands in the file at `path`.
+/// The repository path of `link` in the file at `path`.
 pub(super) fn joined(path: &str, link: &str) -> String {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();

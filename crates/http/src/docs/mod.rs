@@ -1,8 +1,9 @@
-//! The documentation pages, made once, when the first one is asked for: OpenAPI documents and the repository's guides as HTML.
+//! The documentation pages, rendered on the first request: OpenAPI documents and the repository's
+//! guides.
 //!
-//! Nothing is loaded from elsewhere: pages, one style sheet and one script, which searches the first page and signs
-//! requests in the browser without sending anything. What the pages of the services say comes from the documents, what
-//! the guides say from `docs/`.
+//! All content is local: pages, one style sheet, and one script that searches the start page and
+//! signs requests in the browser without sending anything. API pages come from the documents,
+//! guides from `docs/`.
 
 mod document;
 mod guide_page;
@@ -20,7 +21,7 @@ pub use guides::{GUIDES, Guide, REFERENCE};
 pub use index::index;
 pub use page::page;
 
-/// A document and where it and its page are served.
+/// A document, its path and the path of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The OpenAPI document.
@@ -31,13 +32,13 @@ pub struct Described {
     pub page_path: &'static str,
 }
 
-/// Where the style sheet is served.
+/// Path of the style sheet.
 pub const STYLE_PATH: &str = "/docs/style.css";
 /// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
-/// Where the script is served.
+/// Path of the script.
 pub const SCRIPT_PATH: &str = "/docs/docs.js";
 /// The script.
 pub const SCRIPT: &str = include_str!("docs.js");
-/// Where the page is served that signs requests.
+/// Path of the signing page.
 pub const SIGNING_PATH: &str = "/docs/signing";

@@ -1,4 +1,4 @@
-//! The sections of the page, in the order of the document.
+//! The sections of an API page, in the document's order.
 
 use super::Described;
 use super::document::{Document, items, last_name, member, members, reference, text};
@@ -10,7 +10,7 @@ use crate::json::{self, JsonError, Value};
 /// The page of an OpenAPI document.
 ///
 /// # Errors
-/// Text that is not JSON.
+/// The text is not valid JSON.
 pub fn page(service: &Described) -> Result<String, JsonError> {
     let document = read(service)?;
     let mut html = Html::default();
@@ -110,7 +110,7 @@ fn parameter(document: &Document<'_>, given: &Value<'_>) -> Vec<String> {
     ]
 }
 
-/// One answer: status, what its body is, when it is given.
+/// A response: status, body and condition.
 fn row_of(document: &Document<'_>, status: &str, answer: &Value<'_>) -> Vec<String> {
     let resolved = document.resolve(answer);
     let body = body_of(document, answer);
@@ -119,7 +119,7 @@ fn row_of(document: &Document<'_>, status: &str, answer: &Value<'_>) -> Vec<Stri
     vec![escape(status), body, inline(meaning)]
 }
 
-/// A request body: its schema and its examples.
+/// A request body: its schema and examples.
 fn content(html: &mut Html, document: &Document<'_>, body: &Value<'_>) {
     for (media_type, media) in member(body, "content").map(members).unwrap_or_default() {
         let form = member(media, "schema").map(|schema| form(document, schema)).unwrap_or_default();
@@ -149,7 +149,7 @@ fn errors(html: &mut Html, document: &Document<'_>) {
     html.table(&["Answer", "Body", "Meaning"], &rows).raw("</section>\n");
 }
 
-/// What the body of a request or an answer is.
+/// The content of a request's or response's body.
 fn body_of(document: &Document<'_>, of: &Value<'_>) -> String {
     let media = member(document.resolve(of), "content").map(members).unwrap_or_default();
     let schema = media.first().and_then(|(_, media)| member(media, "schema"));

@@ -1,15 +1,16 @@
-//! A JSON schema in words: what a field may hold, as one cell of a table.
+//! Describes a JSON schema as a table cell: the values that a field may hold.
 
 use super::document::{Document, items, last_name, member, members, reference, text};
 use super::html::{code, escape, inline};
 use crate::json::Value;
 
-/// The schemas that are pages of their own: objects. Others are told where they are used.
+/// The schemas with their own section: objects. Others are described where they are used.
 pub(super) fn is_object(schema: &Value<'_>) -> bool {
     member(schema, "properties").is_some() || member(schema, "oneOf").is_some()
 }
 
-/// The own fields of an object as rows: name, need, form, description. Those of an object inside follow it.
+/// The fields of an object as rows: name, required, type, description. Fields of nested objects
+/// follow.
 pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     add_fields(document, schema, "", &mut rows);
@@ -26,16 +27,16 @@ fn add_fields(document: &Document<'_>, schema: &Value<'_>, within: &str, rows: &
     }
 }
 
-/// The description of a schema, or of what it refers to where it has none of its own.
+/// The description of a schema, or of its reference's target.
 pub(super) fn described<'d>(document: &'d Document<'_>, schema: &'d Value<'_>) -> &'d str {
     match text(schema, "description") {
-        // What an object is stands at the object.
+        // An object is described at its own section.
         "" if !is_object(document.resolve(schema)) => text(document.resolve(schema), "description"),
         own => own,
     }
 }
 
-/// What a value may be, as markup.
+/// The allowed values as markup.
 pub(super) fn form(document: &Document<'_>, schema: &Value<'_>) -> String {
     if let Some(pointer) = reference(schema) {
         let target = document.resolve(schema);
@@ -98,7 +99,7 @@ fn bounds(schema: &Value<'_>) -> Vec<String> {
     WORDS.iter().filter_map(say).collect()
 }
 
-/// A link to the section of a schema.
+/// A link to a schema's section.
 pub(super) fn link(name: &str) -> String {
     format!("<a href=\"#{0}\">{0}</a>", escape(name))
 }

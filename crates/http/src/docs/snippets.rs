@@ -1,15 +1,16 @@
-//! The snippets that sign requests and verify webhooks, as they lie in the repository, where tests run them.
+//! The code samples that sign requests and verify webhooks, from the repository, where tests run
+//! them.
 
-/// One language's two programs.
+/// The samples of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Snippet {
-    /// Its directory in `docs/snippets`, and the anchor of its section.
+    /// Its directory in `docs/snippets`, also the anchor of its section.
     pub id: &'static str,
-    /// What it is called.
+    /// Its display name.
     pub language: &'static str,
-    /// Signs a call to each service: name and text.
+    /// Signs a call to each service: file name and text.
     pub sign: (&'static str, &'static str),
-    /// Verifies a webhook: name and text.
+    /// Verifies a webhook: file name and text.
     pub verify: (&'static str, &'static str),
 }
 
@@ -24,7 +25,7 @@ macro_rules! snippet {
     };
 }
 
-/// All of them.
+/// All samples.
 pub const SNIPPETS: [Snippet; 7] = [
     snippet!("shell", "Shell (curl, OpenSSL)", "sign.sh", "verify.sh"),
     snippet!("python", "Python", "sign.py", "verify.py"),

@@ -1,8 +1,9 @@
-//! A bounded JSON reader (RFC 8259) over borrowed bytes: for request bodies and for the two parts of a JWT.
+//! A bounded JSON reader (RFC 8259) over borrowed bytes: for request bodies and the two parts of a
+//! JWT.
 //!
-//! Stricter than the standard where leniency has been abused: a member named twice is refused at any depth, and so
-//! are byte order marks, lone surrogates, text behind the document and nesting beyond [`DEPTH_MAX`]. A number stays
-//! the text that was sent, so nothing here ever rounds one. It knows no fields and never guesses a type.
+//! Stricter than the standard where leniency has been abused: it rejects duplicate members at any
+//! depth, byte order marks, lone surrogates, trailing text and nesting beyond [`DEPTH_MAX`]. A
+//! number keeps its text, so nothing is rounded. Independent of fields; never guesses a type.
 
 mod reader;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-/// The deepest nesting of arrays and objects that is read (`decisions.md`, "Body").
+/// Maximum nesting of arrays and objects (`decisions.md`, "Body").
 pub const DEPTH_MAX: usize = 32;
 
 /// A JSON value; text without escapes and numbers borrow from the document.
@@ -20,13 +21,13 @@ pub enum Value<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, exactly as written: it has the form of a JSON number, nothing is known of its size.
+    /// A number, exactly as written: in JSON format, of any size.
     Number(&'a str),
-    /// Text with its escapes resolved.
+    /// Text with escapes resolved.
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Value<'a>>),
-    /// An object; no name occurs twice.
+    /// An object; names are unique.
     Object(Object<'a>),
 }
 
@@ -60,7 +61,7 @@ impl<'a> Object<'a> {
         self.members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Whether there is a member `name`, whatever its value.
+    /// Whether the member `name` exists.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
@@ -71,17 +72,17 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Why a text is not read as JSON, and where.
+/// A syntax error and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
 pub struct JsonError {
     /// Position of the offending byte in the document, from 0.
     pub offset: usize,
-    /// What is wrong there.
+    /// The error.
     pub kind: JsonErrorKind,
 }
 
-/// What can be wrong with a JSON text.
+/// Kinds of syntax errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonErrorKind {
     /// Bytes that are not UTF-8.
@@ -93,36 +94,36 @@ pub enum JsonErrorKind {
     /// The document ends too early.
     #[error("unexpected end")]
     UnexpectedEnd,
-    /// A byte that cannot stand here.
+    /// An unexpected byte.
     #[error("unexpected character")]
     Unexpected,
-    /// A number that is not of JSON's form (`01`, `+1`, `.5`, `NaN`, `Infinity` …).
+    /// A number not in JSON format (`01`, `+1`, `.5`, `NaN`, `Infinity` …).
     #[error("malformed number")]
     MalformedNumber,
-    /// A control character inside text, not escaped.
+    /// An unescaped control character in text.
     #[error("control character in a string")]
     ControlCharacter,
-    /// An escape that JSON does not have.
+    /// An unknown escape.
     #[error("invalid escape")]
     InvalidEscape,
     /// Half of a surrogate pair.
     #[error("lone surrogate")]
     LoneSurrogate,
-    /// A member named twice in one object.
+    /// A duplicate member in an object.
     #[error("duplicate member name")]
     DuplicateMember,
     /// Nested beyond [`DEPTH_MAX`].
     #[error("nested deeper than {} levels", DEPTH_MAX)]
     TooDeep,
-    /// Something behind the end of the document.
+    /// Trailing content after the document.
     #[error("text after the end of the document")]
     TrailingData,
 }
 
-/// Reads one document.
+/// Parses one document.
 ///
 /// # Errors
-/// The first thing that is wrong, with its byte offset.
+/// The first error with its byte offset.
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         return Err(JsonError { offset: 0, kind: JsonErrorKind::ByteOrderMark });

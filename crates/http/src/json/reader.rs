@@ -1,12 +1,13 @@
-//! The tokenizer and recursive reader behind [`super::parse`]. Recursion is bounded by [`super::DEPTH_MAX`].
+//! The tokenizer and recursive reader of [`super::parse`]. Recursion is bounded by
+//! [`super::DEPTH_MAX`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::{DEPTH_MAX, JsonError, JsonErrorKind, Object, Value};
 
-/// Up to this many members names are compared one by one; beyond it they are hashed, so that an object of thousands
-/// of names costs no more than linear time.
+/// Up to this many members, names are compared one by one; beyond it they are hashed, so that
+/// objects with thousands of members take linear time.
 const MEMBERS_COMPARED_MAX: usize = 48;
 
 type Read<T> = Result<T, JsonError>;
@@ -22,7 +23,7 @@ impl<'a> Reader<'a> {
         Reader { text, bytes: text.as_bytes(), at: 0 }
     }
 
-    /// One value, white space around it, and nothing else.
+    /// One value with surrounding white space, and nothing else.
     pub(super) fn document(mut self) -> Read<Value<'a>> {
         let value = self.value(0)?;
         self.skip_white_space();
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over the opening bracket that brings us to `depth`.
+    /// Consumes the opening bracket of level `depth`.
     fn enter(&mut self, depth: usize) -> Read<()> {
         if depth > DEPTH_MAX {
             return self.fail(JsonErrorKind::TooDeep);
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
             }
             self.some_digits(start)?;
         }
-        // "01", "1.2.3", "1x": whatever goes on like a number or a word is no number.
+        // "01", "1.2.3", "1x": a number followed by number or word characters is invalid.
         if matches!(self.peek(), Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_'))
         {
             return self.fail_at(start, JsonErrorKind::MalformedNumber);
@@ -174,8 +175,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps to the next quote, backslash or control character, or to the end. All of them are ASCII, so the position
-    /// is always at the border of a character.
+    /// Advances to the next quote, backslash or control character, or to the end. All are ASCII, so
+    /// the position is always on a character boundary.
     fn plain_run(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F)).unwrap_or(rest.len());
@@ -262,7 +263,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether `name` has not occurred in this object yet.
+/// Whether `name` is new in this object.
 #[expect(clippy::ptr_arg, reason = "its clone borrows from the document where the name does")]
 fn is_new<'a>(name: &Cow<'a, str>, members: &[(Cow<'a, str>, Value<'a>)], seen: &mut HashSet<Cow<'a, str>>) -> bool {
     if members.len() < MEMBERS_COMPARED_MAX {

@@ -1,4 +1,4 @@
-//! How the pages are answered: the headers of every one of them, and what is said where there is no page.
+//! Responses of the payment page: the headers that every one carries, and the error pages.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -12,24 +12,24 @@ use crate::limits::Allowance;
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// What a page of ours never asks of a browser.
+/// Browser features that the pages never request.
 const PERMISSIONS_POLICY: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
-/// For a versioned asset: a year, which is for good.
+/// For a versioned asset: one year, in effect for ever.
 pub const FOR_GOOD: &str = "public, max-age=31536000, immutable";
-/// For everything that may be another thing the next time.
+/// For content that may change at any time.
 pub const NEVER: &str = "no-store";
 
-/// Why there is no page.
+/// Why no page is served.
 pub enum Stopped {
     /// Too many requests from one address.
     TooMany(Allowance),
-    /// There is nothing to pay here.
+    /// The link is unknown, expired or cancelled.
     Closed,
-    /// The link has taken as many senders' details as it takes.
+    /// The link has reached its limit of senders.
     Full,
-    /// A form that is none.
+    /// The form is invalid.
     Refused(StatusCode),
-    /// It cannot be served now.
+    /// The service cannot serve the page now.
     Failed,
 }
 
@@ -39,7 +39,7 @@ impl From<Denied> for Stopped {
             Denied::NotFound(_) | Denied::NotOffered => Stopped::Closed,
             Denied::Refused(Refused::Submissions(_)) => Stopped::Full,
             denied => {
-                tracing::error!(%denied, "a payment page could not be served");
+                tracing::error!(%denied, "serving the payment page failed");
                 Stopped::Failed
             }
         }
@@ -48,13 +48,13 @@ impl From<Denied> for Stopped {
 
 impl From<askama::Error> for Stopped {
     fn from(error: askama::Error) -> Stopped {
-        tracing::error!(%error, "a payment page could not be written");
+        tracing::error!(%error, "rendering the payment page failed");
         Stopped::Failed
     }
 }
 
 impl Stopped {
-    /// The page that says so.
+    /// The error page.
     pub fn respond(self, here: &Here) -> Response {
         let (status, title, texts): (_, _, &[&str]) = match &self {
             Stopped::Closed => (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"]),
@@ -66,7 +66,7 @@ impl Stopped {
         let mut response = match pages::message(here, title, texts) {
             Ok(page) => html(status, page),
             Err(error) => {
-                tracing::error!(%error, "a page could not be written");
+                tracing::error!(%error, "rendering the error page failed");
                 answer(status, "text/plain; charset=utf-8", String::new(), NEVER)
             }
         };
@@ -86,7 +86,7 @@ pub fn html(status: StatusCode, page: String) -> Response {
     answer(status, "text/html; charset=utf-8", page, NEVER)
 }
 
-/// 303: what comes next is read with GET, so that reloading it sends nothing twice.
+/// 303 See Other: the browser continues with GET, so a reload resubmits nothing.
 pub fn see_other(path: &str) -> Response {
     let mut response = answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", String::new(), NEVER);
     if let Ok(path) = HeaderValue::from_str(path) {
@@ -95,7 +95,7 @@ pub fn see_other(path: &str) -> Response {
     response
 }
 
-/// An answer with the headers that all have.
+/// A response with the common headers.
 pub fn answer(
     status: StatusCode,
     content_type: &'static str,

@@ -1,25 +1,25 @@
-//! What the pages load: a style sheet, a script, an icon. Each is embedded and has its version in its address, so that a
-//! browser keeps it for good.
+//! Assets of the pages: a style sheet, a script, an icon. Each is embedded, and its path contains
+//! its version, so browsers cache it for a year.
 
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
 
-/// Bytes of the hash that are the version.
+/// Bytes of the hash that form the version.
 const VERSION_BYTES: usize = 6;
 
 /// A file that a page loads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// Where it is.
+    /// The path.
     pub path: String,
-    /// Its media type.
+    /// The media type.
     pub content_type: &'static str,
-    /// What is in it.
+    /// The content.
     pub body: &'static str,
 }
 
-/// What the pages load.
+/// The assets of the pages.
 pub struct Assets {
     /// The style sheet.
     pub style: Asset,
@@ -29,7 +29,7 @@ pub struct Assets {
     pub icon: Asset,
 }
 
-/// The files.
+/// The embedded assets.
 pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
     style: asset("css", "text/css; charset=utf-8", include_str!("assets/pay.css")),
     script: asset("js", "text/javascript; charset=utf-8", include_str!("assets/pay.js")),
@@ -43,8 +43,8 @@ fn asset(extension: &str, content_type: &'static str, body: &'static str) -> Ass
 }
 
 impl Assets {
-    /// The asset of a file name and whether it is this very version of it. One of another version is what a page
-    /// wants that another node wrote, while a new release is being rolled out.
+    /// The asset with this file name, and whether the version matches. During a rolling upgrade a
+    /// page from another node may request another version.
     pub fn find(&self, name: &str) -> Option<(&Asset, bool)> {
         let (_, extension) = name.split_once('.')?;
         let all = [&self.style, &self.script, &self.icon];
@@ -52,12 +52,12 @@ impl Assets {
         Some((asset, asset.path.ends_with(&format!("/{name}"))))
     }
 
-    /// Bytes of all of them.
+    /// The total size in bytes.
     pub fn len(&self) -> usize {
         self.style.body.len() + self.script.body.len() + self.icon.body.len()
     }
 
-    /// Never: each has content.
+    /// Always false: every asset has content.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_asset_is_found_by_its_version_and_told_apart_from_another() {
+    fn an_asset_is_found_by_its_version_and_distinguished_from_others() {
         for asset in [&ASSETS.style, &ASSETS.script, &ASSETS.icon] {
             let name = asset.path.strip_prefix("/pay/assets/").expect("a path");
             assert_eq!(ASSETS.find(name), Some((asset, true)));

@@ -1,27 +1,27 @@
-//! "Where shall we send the money back?": what a sender answers about money that is not accepted, read from a form. What is
-//! found out about the address is never told to him: it is kept, or it is none.
+//! The form that asks for a refund address. The page never reveals what screening finds about the
+//! address: it is saved, or reported as invalid.
 
 use domain::chain::Address;
 
 use super::form::Field;
 use crate::decode::query::Query;
 
-/// The field of the form.
+/// The name of the form field.
 pub const FIELD: &str = "address";
-/// Longest text that is looked at.
+/// Maximum length of the input that is parsed.
 const TYPED_MAX_CHARS: usize = 100;
 
-/// What is wrong with what was typed: messages of the pages.
+/// The error in the input, as a message key of the pages.
 pub const NO_ADDRESS: &str = "fault-address";
-/// A checksum (EIP-55) that is not right.
+/// The checksum (EIP-55) is invalid.
 pub const MISTYPED: &str = "fault-address-mistyped";
-/// An address that nothing could be sent back to.
+/// An address that cannot receive a refund.
 pub const UNUSABLE: &str = "fault-address-unusable";
 
-/// Reads the body of a POST.
+/// Parses the body of a POST.
 ///
 /// # Errors
-/// The field with what is wrong with it.
+/// The input, with its error.
 pub fn read(body: &[u8]) -> Result<Address, Field> {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let given = Query::of(Some(text)).optional(FIELD, |_, given| Ok(given.trim().to_owned()));
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_people_copy_it_and_a_wrong_digit_is_found() {
+    fn an_address_is_read_as_copied_and_a_wrong_digit_is_found() {
         // The example of EIP-55.
         let right = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
         for text in [format!("address={right}"), format!("address=+{}%0A&lang=ur", right.to_lowercase())] {
@@ -54,7 +54,7 @@ mod tests {
             assert_eq!(fault(body), NO_ADDRESS);
         }
         let twice = format!("address={right}&address={right}");
-        assert_eq!(fault(twice.as_bytes()), NO_ADDRESS, "nobody knows which");
+        assert_eq!(fault(twice.as_bytes()), NO_ADDRESS, "a duplicate is ambiguous");
         assert_eq!(read(b"address=+b%0Aad+").expect_err("wrong").value, "bad", "what was typed stays");
         assert!(read(long.as_bytes()).expect_err("wrong").value.len() <= TYPED_MAX_CHARS);
     }

@@ -1,6 +1,6 @@
-//! The one cookie of the payment page: which submission this browser has made for a link, so that the same details sent
-//! again come back to the same address. It grants no access that the address of the sender's page
-//! does not grant.
+//! The only cookie of the payment page: the submission that this browser made for a link.
+//! Submitting the same details again leads back to the same address. The cookie grants no access
+//! beyond that of the sender's page URL.
 
 use axum::response::Response;
 use domain::ids::SenderInfoId;
@@ -8,14 +8,14 @@ use http::{HeaderMap, HeaderValue, header};
 
 const NAME: &str = "corridor_sender";
 
-/// The submission that a browser remembers.
+/// The submission stored in the browser.
 pub fn submission(headers: &HeaderMap) -> Option<SenderInfoId> {
     let cookies = headers.get_all(header::COOKIE).into_iter().filter_map(|line| line.to_str().ok());
     let named = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     named.filter(|(name, _)| *name == NAME).find_map(|(_, value)| SenderInfoId::parse(value))
 }
 
-/// Has a browser remember a submission until it is closed, for this link alone.
+/// Sets a session cookie with the submission, for this link only.
 pub fn remember(response: &mut Response, token: &str, submission: SenderInfoId, is_secure: bool) {
     let secure = if is_secure { "; Secure" } else { "" };
     let cookie = format!("{NAME}={submission}; Path=/pay/{token}; HttpOnly; SameSite=Lax{secure}");

@@ -1,27 +1,27 @@
-//! "I have paid, but it is not shown": what a sender types as the hash of his transaction, and what he is answered.
+//! "I have paid, but my payment is not shown": looks up the transaction hash that a sender enters.
 
 use domain::chain::TxHash;
 use engine::wallets::Found;
 
 use super::words::{Markup, Words};
 
-/// Longest text that is looked at: room for the address of an explorer's page.
+/// Maximum input length: enough for the URL of an explorer's page.
 const TYPED_MAX_CHARS: usize = 200;
 const DIGITS: usize = 64;
-/// What a hash begins with.
+/// The prefix of a hash.
 pub const PREFIX: &str = "0x";
 
-/// What came of looking.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
-    /// It is no hash.
+    /// The input is not a hash.
     NoHash,
-    /// The chain was asked.
+    /// The chain answered.
     Found(Found),
 }
 
 impl Sought {
-    /// What the sender is told.
+    /// The message for the sender.
     pub fn told(self, words: Words) -> askama::Result<Markup> {
         match self {
             Sought::NoHash => words.with("hash-wrong", &[("example", PREFIX)]),
@@ -39,7 +39,7 @@ impl Sought {
     }
 }
 
-/// The hash in what was typed: alone, without its `0x`, or at the end of an explorer's address.
+/// Extracts the hash: bare, without its `0x`, or at the end of an explorer's URL.
 pub fn hash_in(typed: &str) -> Option<TxHash> {
     let typed = typed.trim();
     if typed.chars().count() > TYPED_MAX_CHARS {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_read_as_people_copy_it() {
+    fn a_hash_is_read_as_copied() {
         let digits = "ab".repeat(32);
         for typed in [
             format!("0x{digits}"),

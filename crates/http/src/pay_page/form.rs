@@ -1,4 +1,5 @@
-//! The sender's details as the form sends them (`experience.md`, "Pay page"): every fault at once, each beside its field.
+//! The sender's details form (`experience.md`, "Pay page"): all errors at once, each beside its
+//! field.
 
 use domain::characters::{is_blank, is_forbidden};
 use domain::e164::is_e164;
@@ -11,30 +12,30 @@ const NAME_MAX_CHARS: usize = 70;
 const PHONE_MAX_CHARS: usize = 32;
 const PROVIDER_MAX_CHARS: usize = 100;
 
-/// One field of the form with what was typed into it.
+/// A form field with its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
-    /// What was typed.
+    /// The input.
     pub value: String,
-    /// What is wrong with it: a message of the pages.
+    /// The error, as a message key of the pages.
     pub fault: Option<&'static str>,
 }
 
 impl Field {
-    /// Whether something is wrong with it.
+    /// Whether the field has an error.
     pub const fn is_wrong(&self) -> bool {
         self.fault.is_some()
     }
 }
 
-/// The form.
+/// The details form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
     /// `first_name`
     pub first_name: Field,
     /// `last_name`
     pub last_name: Field,
-    /// `email`; may be left empty.
+    /// `email`; optional.
     pub email: Field,
     /// `phone_number`
     pub phone_number: Field,
@@ -43,10 +44,10 @@ pub struct Form {
 }
 
 impl Form {
-    /// What the body of a POST says.
+    /// Parses the body of a POST.
     ///
     /// # Errors
-    /// The form with what is wrong with it.
+    /// The form with its errors.
     pub fn read(body: &[u8]) -> Result<SenderDetails, Box<Form>> {
         let text = std::str::from_utf8(body).unwrap_or_default();
         let mut query = Query::of(Some(text));
@@ -72,7 +73,7 @@ impl Form {
         if form.has_faults() { Err(Box::new(form)) } else { Ok(form.details()) }
     }
 
-    /// Whether anything is wrong.
+    /// Whether any field has an error.
     pub fn has_faults(&self) -> bool {
         [&self.first_name, &self.last_name, &self.email, &self.phone_number, &self.custodial_provider]
             .into_iter()
@@ -104,7 +105,7 @@ fn phone_fault(text: &str) -> Option<&'static str> {
     (!is_e164(&compact(text))).then_some("fault-phone")
 }
 
-/// A telephone number as people write it, in its international form: without spaces and the like, 00 as +.
+/// A phone number in international format as users type it: separators are dropped, 00 becomes +.
 fn compact(text: &str) -> String {
     let kept: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
     match kept.strip_prefix("00") {
@@ -120,7 +121,7 @@ mod tests {
     const FULL: &str = "first_name=+Asha+&last_name=Khan&email=asha%40example.com&phone_number=0092+300-1234567&custodial_provider=Binance";
 
     #[test]
-    fn a_form_is_read_as_people_fill_it_in() {
+    fn a_form_is_read_as_users_fill_it_in() {
         let details = Form::read(FULL.as_bytes()).expect("valid");
         assert_eq!(
             details,
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_beside_its_field_and_what_was_typed_stays() {
+    fn every_error_is_shown_beside_its_field_and_the_input_is_kept() {
         let form = Form::read(b"").expect_err("everything is missing");
         let wrong = |form: &Form| {
             [&form.first_name, &form.last_name, &form.email, &form.phone_number, &form.custodial_provider]
@@ -147,7 +148,7 @@ mod tests {
         for (from, to, at) in [
             ("first_name=+Asha+", "first_name=%20", 0),
             ("last_name=Khan", "last_name=a%0Ab", 1),
-            // What shows nothing is nothing; what turns or hides what is read is refused.
+            // Invisible input counts as empty; characters that reorder or hide text are rejected.
             ("first_name=+Asha+", "first_name=%E2%80%8B%E3%85%A4", 0),
             ("last_name=Khan", "last_name=%E2%80%AEnahK", 1),
             ("Binance", "%EE%80%80", 4),

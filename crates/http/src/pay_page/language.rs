@@ -1,10 +1,10 @@
-//! The languages of the pages, and which of them a visitor gets: the one he chose (`?lang=`), else the best of his
-//! browser's (`Accept-Language`, RFC 9110 section 12.5.4), else English.
+//! The languages of the pages and their selection: the visitor's choice (`?lang=`), else the best
+//! match of the browser's `Accept-Language` (RFC 9110 section 12.5.4), else English.
 
-/// Entries of `Accept-Language` that are looked at.
+/// Maximum number of `Accept-Language` entries that are parsed.
 const ENTRIES_MAX: usize = 32;
 
-/// A language.
+/// A language of the payment page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
     /// English
@@ -27,7 +27,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Every language, in the order in which they are offered.
+    /// Every language, in display order.
     pub const ALL: [Language; 8] = [
         Language::English,
         Language::Urdu,
@@ -53,7 +53,7 @@ impl Language {
         }
     }
 
-    /// Its name, in itself.
+    /// The name of the language, in that language.
     pub const fn name(self) -> &'static str {
         match self {
             Language::English => "English",
@@ -67,7 +67,7 @@ impl Language {
         }
     }
 
-    /// `dir` of a page in it.
+    /// The `dir` attribute of a page in this language.
     pub const fn direction(self) -> &'static str {
         match self {
             Language::Urdu | Language::Arabic => "rtl",
@@ -75,7 +75,7 @@ impl Language {
         }
     }
 
-    /// The language of a tag, whatever region or script it names. Tagalog is Filipino.
+    /// The language of a tag, ignoring region and script. Tagalog maps to Filipino.
     pub fn parse(tag: &str) -> Option<Language> {
         let subtag = tag.split(['-', '_']).next()?.trim();
         if subtag.eq_ignore_ascii_case("tl") {
@@ -84,7 +84,7 @@ impl Language {
         Language::ALL.into_iter().find(|language| subtag.eq_ignore_ascii_case(language.code()))
     }
 
-    /// The best of a browser's languages; `None` = it has none of ours.
+    /// The best supported language of the browser's list; `None` if none is supported.
     pub fn accepted(header: &str) -> Option<Language> {
         let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
             let mut parts = entry.split(';').map(str::trim);
@@ -92,14 +92,14 @@ impl Language {
             let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
             Some((language, weight))
         });
-        // The first of those that weigh most.
+        // The first one among those with the highest weight.
         let best =
             entries.filter(|(_, weight)| *weight > 0).reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(language, _)| language)
     }
 }
 
-/// A weight (`0`, `0.8`, `1.000`) in thousandths.
+/// Parses a weight (`0`, `0.8`, `1.000`) into thousandths.
 fn thousandths(text: &str) -> Option<u32> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let whole: u32 = whole.parse().ok().filter(|whole| *whole <= 1)?;
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_gets_the_language_that_it_likes_best() {
+    fn a_browser_gets_its_preferred_language() {
         for (header, expected) in [
             ("ur", Some(Language::Urdu)),
             ("ur-PK,ur;q=0.9,en-US;q=0.8,en;q=0.7", Some(Language::Urdu)),

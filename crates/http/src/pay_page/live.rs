@@ -1,5 +1,5 @@
-//! The part of a page that changes by itself: what has come and how far it is. The page is made with it, and a browser
-//! that follows the page is sent it again, the very same HTML: nothing that the page does not show.
+//! The part of a page that updates: received payments and their progress. The initial page and the
+//! updates use the same HTML, so an update never shows more than the page.
 
 use askama::Template;
 use domain::payment_request::RequestException;
@@ -8,14 +8,14 @@ use super::view::{Incoming, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
-/// A payment in words.
+/// A payment with its messages.
 struct Line {
     amount: String,
     words: Markup,
-    /// Confirmations that it has and needs.
+    /// Its confirmations, and the required number.
     bar: Option<(u64, u64)>,
     class: &'static str,
-    /// The transaction that gave it back, for whom it went to.
+    /// The refund transaction, shown only to its recipient.
     back_tx: Option<String>,
 }
 
@@ -50,17 +50,17 @@ impl Line {
 #[template(path = "pay/live.html")]
 struct Live {
     t: Words,
-    /// What is to be said above all, and in which colour.
+    /// The headline and its style.
     headline: Option<(Markup, &'static str)>,
     waiting: bool,
     notice: Option<Markup>,
     lines: Vec<Line>,
 }
 
-/// The part of the page of a view that changes.
+/// Renders the updating part of a view.
 ///
 /// # Errors
-/// The template cannot be written.
+/// Rendering the template fails.
 pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
     let lines = view.arrived().iter().map(|incoming| Line::of(incoming, words));
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
@@ -82,7 +82,7 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
         return None;
     }
     Some(match (view.step(), view.has_failed()) {
-        // It may still go back, or is on its way.
+        // A refund is possible or under way.
         (_, true) if view.is_followed() => ("status-not", "over"),
         (_, true) => ("status-over", "over"),
         (5, false) => ("status-done", "good"),
@@ -93,7 +93,7 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
 
 const fn notice_key(exception: RequestException) -> Option<&'static str> {
     match exception {
-        // What became of the money is the bank's to know: its sender is not told.
+        // The reason for a rejection is disclosed to the bank, never to the sender.
         RequestException::None | RequestException::Held | RequestException::Rejected | RequestException::Refunded => {
             None
         }
@@ -104,10 +104,10 @@ const fn notice_key(exception: RequestException) -> Option<&'static str> {
     }
 }
 
-/// What a browser that follows the page is told: `{"shape", "live"}`.
+/// The update for a browser that follows the page: `{"shape", "live"}`.
 ///
 /// # Errors
-/// The template cannot be written.
+/// Rendering the template fails.
 pub fn status(view: &View, words: Words) -> askama::Result<Vec<u8>> {
     let live = live(view, words)?;
     Ok(write::object(|out| {

@@ -1,6 +1,6 @@
-//! The payment page behind a payment link: HTML that works everywhere, in eight languages, and a little script for those
-//! who have one (`experience.md`, "Pay page"). The token in its path is all that a visitor needs and all that he is told:
-//! the recipient's wallet and customer appear nowhere.
+//! The payment page that a payment link opens: HTML that works in every browser, in eight
+//! languages, with an optional script (`experience.md`, "Pay page"). The token in its path is the
+//! only credential. The page never shows the recipient's wallet or customer.
 
 mod answers;
 pub mod assets;

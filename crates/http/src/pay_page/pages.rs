@@ -1,5 +1,5 @@
-//! The page in HTML. Templates escape whatever they are given; amounts, names and addresses stand in `<bdi>`, so that a
-//! page in any script reads them in their own direction.
+//! Renders the pages. Templates escape every value; amounts, names and addresses are in `<bdi>`, so
+//! they keep their own direction in a page of any script.
 
 use askama::Template;
 use domain::payment_request::PaymentRequest;
@@ -18,24 +18,27 @@ use super::visit::Here;
 use super::way::{SUGGESTED, Way};
 use super::words::{Markup, Words};
 
-/// Without a script, a page that waits for money is read again after so many seconds: time to copy what is on it.
+/// Reload interval in seconds, without a script, of a page that waits for money: leaves time to
+/// copy the details.
 const REFRESH_SENDING_S: u32 = 60;
-/// Without a script, a page that follows money is read again after so many seconds.
+/// Reload interval in seconds, without a script, of a page that follows a payment.
 const REFRESH_STATUS_S: u32 = 10;
-/// The same, of a page that follows money on its way back: people decide about that.
+/// Reload interval in seconds, without a script, of a page that follows a refund, which operators
+/// decide.
 const REFRESH_BACK_S: u32 = 60;
-/// A telephone number as it should be written: 50 is a prefix of the Emirates, the rest is nobody's.
+/// An example phone number: 50 is a mobile prefix of the United Arab Emirates, the rest is
+/// fictitious.
 const PHONE_EXAMPLE: &str = "+971 50 123 4567";
 const AMOUNT_EXAMPLE: &str = "25.50";
-/// What an address begins with.
+/// The prefix of an address.
 const ADDRESS_PREFIX: &str = "0x";
 
-/// What every page has.
+/// What every page has in common.
 pub struct Base {
     t: Words,
     assets: &'static Assets,
     refresh_s: Option<u32>,
-    /// Language, where it leads.
+    /// The language and its link.
     languages: Vec<(Language, String)>,
     payee: Option<String>,
 }
@@ -47,27 +50,27 @@ impl Base {
     }
 }
 
-/// What every page says of its request.
+/// The request data that every page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// In which language.
+    /// The language.
     pub words: Words,
-    /// Who asks: the bank.
+    /// The requesting bank.
     pub payee: String,
-    /// Whether no real money is moved.
+    /// Whether this is a sandbox.
     pub sandbox: bool,
-    /// What is asked for, number and coin or currency; `None` = any amount.
+    /// The requested amount: number, and token or currency; `None` for any amount.
     pub amount: Option<(String, &'static str)>,
-    /// What for.
+    /// The purpose.
     pub purpose: Option<String>,
-    /// Until when.
+    /// The expiry.
     pub expires_at: Timestamp,
-    /// Seconds until then.
+    /// Seconds until the expiry.
     pub left_s: i64,
 }
 
 impl Frame {
-    /// The frame of a request at a time.
+    /// The frame of a request at a given time.
     pub fn of(request: &PaymentRequest, payee: &str, sandbox: bool, words: Words, now: Timestamp) -> Frame {
         Frame {
             words,
@@ -81,54 +84,54 @@ impl Frame {
     }
 }
 
-/// An instant to the minute, as people write it; a script makes it the reader's own time.
+/// An instant to the minute; the script converts it to local time.
 pub fn instant(at: Timestamp) -> Markup {
     let text = at.to_string();
     Markup(format!("<time datetime=\"{text}\">{} {} UTC</time>", &text[..10], &text[11..16]))
 }
 
-/// A page to be written.
+/// A page to render.
 pub struct Page<'a> {
-    /// Where it is.
+    /// The path and language.
     pub here: &'a Here,
-    /// What it shows.
+    /// The view to show.
     pub view: &'a View,
-    /// What it says of its request.
+    /// The request data.
     pub frame: &'a Frame,
-    /// What was typed into the form of details.
+    /// The input of the details form.
     pub form: &'a Form,
-    /// How the address is shown, where the view shows it.
+    /// The payment details, if the view shows them.
     pub target: Option<&'a Target>,
-    /// What came of looking for a transaction, and what was typed.
+    /// The result of a transaction lookup, and its input.
     pub sought: Option<(Sought, &'a str)>,
-    /// The chain's name, for people.
+    /// The display name of the chain.
     pub network: &'a str,
-    /// Whether the visitor is one who has said who he is.
+    /// Whether the visitor has submitted the sender's details.
     pub known: bool,
-    /// Where he wants money sent back, as far as he has said.
+    /// The visitor's refund address, if entered.
     pub answer: &'a Answer,
 }
 
-/// What a sender has answered to where money is to be sent back.
+/// The visitor's answer to the refund question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The address that is kept: EIP-55.
+    /// The saved address (EIP-55).
     pub kept: Option<String>,
-    /// What was typed, if it was wrong.
+    /// The input, if invalid.
     pub typed: Option<Field>,
-    /// Whether he has answered as often as answers are kept.
+    /// Whether the maximum number of answers is reached.
     pub is_last: bool,
 }
 
-/// What the frame of a page is written from.
+/// The template of a page's frame.
 struct Framed<'a> {
     frame: &'a Frame,
     step: u8,
-    /// Over without having reached the recipient: the steps would say that it has.
+    /// The payment ended without reaching the recipient, so the progress steps are hidden.
     ended: bool,
     shape: String,
     live: Markup,
-    /// Where a script follows it: all at once, or as it comes.
+    /// Paths for updates: polling and streaming.
     follow: Option<(String, String)>,
 }
 
@@ -171,14 +174,14 @@ struct SendPage<'a> {
     amount: Option<String>,
     title: Markup,
     before: Markup,
-    /// Another coin, where it leads.
+    /// Another token, and its link.
     others: Vec<(Markup, String)>,
     again: String,
     back: Option<BackForm<'a>>,
 }
 
 impl SendPage<'_> {
-    /// A message with everything that one about sending may name.
+    /// The message about what to send.
     fn tell(&self, key: &str) -> askama::Result<Markup> {
         let (coin, network) = (self.target.coin(), &self.target.network);
         let sum = self.amount.as_ref().map_or_else(|| coin.to_owned(), |amount| format!("{amount} {coin}"));
@@ -213,11 +216,11 @@ struct StatusPage<'a> {
     back: Option<BackForm<'a>>,
 }
 
-/// "Where shall we send the money back?"
+/// The refund address form.
 struct BackForm<'a> {
-    /// Where the form is sent; `None` = there is nothing to fill in.
+    /// The form's action; `None` if the form is closed.
     action: Option<String>,
-    /// Only on the page of whoever has sent the money.
+    /// Only on the page of the sender.
     is_elsewhere: bool,
     kept: Option<&'a str>,
     value: &'a str,
@@ -226,39 +229,39 @@ struct BackForm<'a> {
     warning: Markup,
 }
 
-/// "I have paid, but it is not shown".
+/// "I have paid, but my payment is not shown".
 struct Help<'a> {
     typed: &'a str,
     told: Option<Markup>,
-    /// What the form carries.
+    /// Hidden fields of the form.
     language: Option<&'static str>,
     coin: Option<&'static str>,
     label: Markup,
 }
 
-/// A page without a request: what is said above and below.
+/// A page without a request: a title and a text.
 ///
 /// # Errors
-/// The template cannot be written.
+/// Rendering the template fails.
 pub fn message(here: &Here, title: &str, texts: &[&str]) -> askama::Result<String> {
     let words = Words(here.language);
     let texts = texts.iter().map(|key| words.say(key)).collect::<askama::Result<_>>()?;
     MessagePage { base: Base::of(here, None, None), title: words.say(title)?, texts }.render()
 }
 
-/// The page for a link that nothing can be paid with, whatever the reason.
+/// The page of a link that cannot be paid, whatever the reason.
 ///
 /// # Errors
-/// The template cannot be written.
+/// Rendering the template fails.
 pub fn closed(here: &Here) -> askama::Result<String> {
     message(here, "closed-title", &["closed-text", "closed-paid"])
 }
 
 impl Page<'_> {
-    /// The page of the view.
+    /// Renders the page of the view.
     ///
     /// # Errors
-    /// The template cannot be written.
+    /// Rendering the template fails.
     pub fn render(&self) -> askama::Result<String> {
         match (self.view, self.target) {
             (View::Details { .. }, _) => self.details(),
@@ -327,7 +330,8 @@ impl Page<'_> {
         StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }.render()
     }
 
-    /// After how many seconds it is read again without a script: never while somebody may be filling in an address.
+    /// Reload interval in seconds without a script; `None` while the visitor may be filling in an
+    /// address.
     fn refresh(&self, seconds: u32) -> Option<u32> {
         (self.view.back() != Back::Asks).then_some(seconds)
     }
@@ -336,7 +340,7 @@ impl Page<'_> {
         let (words, answer) = (self.frame.words, self.answer);
         let takes = match self.view.back() {
             Back::No => return Ok(None),
-            // Of an address that he never named there is nothing to say.
+            // Without a refund address there is nothing to show.
             Back::Fixed if answer.kept.is_none() => return Ok(None),
             Back::Asks => !answer.is_last,
             Back::Fixed | Back::Elsewhere => false,

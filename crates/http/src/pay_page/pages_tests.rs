@@ -1,4 +1,4 @@
-//! The pages as HTML: what stands on each, in every language, and what may never stand on any.
+//! The pages as HTML: what each contains in every language, and what none may contain.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use super::super::view::Incoming;
 use super::*;
 use crate::wallet_v1::samples::{self, T0, deposit, request};
 
-/// The example of EIP-55: an address of the sender's.
+/// The example of EIP-55, as the sender's address.
 const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}=HYPERLINK";
-/// Everything that a page loads with itself, in bytes (`experience.md`, "Pay page").
+/// Maximum size of a page with its assets, in bytes (`experience.md`, "Pay page").
 const BUDGET: usize = 60 * 1024;
 
-/// A page with what it is about.
+/// A page and its data.
 struct Case {
     name: String,
     language: Language,
     html: String,
-    /// What a browser that follows it is told.
+    /// The update sent to a browser that follows it.
     status: String,
 }
 
@@ -80,7 +80,7 @@ fn details(form: &Form, language: Language) -> String {
     Page { here, view, frame, form, target, sought, network: "", known: false, answer }.render().expect("written")
 }
 
-/// The requests that there are: open, in any amount, in money, partly paid, paid in each wrong way, over.
+/// The possible requests: open, any amount, fiat, partly paid, each kind of wrong payment, over.
 fn requests() -> Vec<(&'static str, PaymentRequest)> {
     let fiat = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -107,7 +107,7 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
     ]
 }
 
-/// Every page that there is, in every language.
+/// Every page in every language.
 fn every_page() -> Vec<Case> {
     let mut cases = Vec::new();
     for language in Language::ALL {
@@ -147,7 +147,8 @@ fn every_page() -> Vec<Case> {
     cases
 }
 
-/// What a sender may have answered to where money is to be sent back: kept, wrong in each way, for the last time.
+/// Possible answers to the refund question: saved, each kind of invalid input, and the last allowed
+/// one.
 fn every_answer_about_back() -> Vec<Answer> {
     let kept = || Some(OWN.to_owned());
     let typed = [back::NO_ADDRESS, back::MISTYPED, back::UNUSABLE];
@@ -176,7 +177,7 @@ fn every_answer() -> Vec<Sought> {
 }
 
 #[test]
-fn no_page_tells_the_wallet_its_customer_or_why_something_is_looked_at() {
+fn no_page_reveals_the_wallet_its_customer_or_the_reason_for_a_hold() {
     let wallet = samples::wallet();
     let address = wallet.address.to_string().to_lowercase();
     let (id, request_id) = (wallet.id.to_string(), request().id.to_string());
@@ -197,10 +198,10 @@ fn no_page_tells_the_wallet_its_customer_or_why_something_is_looked_at() {
                 "ahmed",
                 "+971501234567",
             ] {
-                assert!(!lower.contains(canary), "{canary} stands in {name}, {language:?}: {text}");
+                assert!(!lower.contains(canary), "{canary} is in {name}, {language:?}: {text}");
             }
             for word in ["risk", "sanction", "block", "complian", "suspicio", "legal", "fraud", "review"] {
-                assert!(!lower.contains(word), "{word} stands in {name}, {language:?}: {text}");
+                assert!(!lower.contains(word), "{word} is in {name}, {language:?}: {text}");
             }
         }
     }
@@ -245,9 +246,9 @@ fn a_link_that_takes_nothing_looks_the_same_whatever_the_reason() {
 fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
     for Case { name, language, html: page, .. } in every_page() {
         for forbidden in [" style=", "<style", "http://", "https://", "javascript:", "<img", "<iframe", "<base"] {
-            // A wallet is told where the sandbox's chain is; the page itself never calls it.
+            // A wallet receives the sandbox chain's URL; the page itself never calls it.
             let page = page.replace("data-rpc=\"http://127.0.0.1:8080\"", "");
-            assert!(!page.contains(forbidden), "{forbidden} stands in {name}: {page}");
+            assert!(!page.contains(forbidden), "{forbidden} is in {name}: {page}");
         }
         assert!(!page.match_indices(" on").any(|(at, _)| is_handler(&page[at..])), "{name}: {page}");
         let script = format!("<script src=\"{}\" defer></script>", ASSETS.script.path);
@@ -270,7 +271,7 @@ fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
     }
 }
 
-/// Whether ` on…` begins an attribute like ` onclick=`.
+/// Whether ` on…` starts an event handler attribute such as ` onclick=`.
 fn is_handler(text: &str) -> bool {
     let name: String = text.trim_start().chars().take_while(char::is_ascii_lowercase).collect();
     text.trim_start()[name.len()..].starts_with('=')
@@ -297,7 +298,7 @@ fn every_page_leads_to_itself_in_every_language() {
 }
 
 #[test]
-fn what_people_write_never_becomes_markup() {
+fn what_users_write_never_becomes_markup() {
     let link = PaymentRequest { purpose: Some(HOSTILE.to_owned()), ..request() };
     let frame = Frame { payee: HOSTILE.to_owned(), ..Frame::of(&link, "", false, Words(Language::Urdu), T0) };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
@@ -325,7 +326,7 @@ fn what_people_write_never_becomes_markup() {
 }
 
 #[test]
-fn a_faulty_form_keeps_what_was_typed_and_says_what_is_wrong_beside_each_field() {
+fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
     let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_provider=Binance").expect_err("wrong");
     let page = details(&form, Language::English);
     assert!(page.contains("value=\"Asha\"") && page.contains("value=\"asha\"") && page.contains("role=\"alert\""));
@@ -352,7 +353,7 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
         "<h2 id=\"send\" class=\"send\">Send <bdi>25.50 USDC</bdi></h2>",
         "<bdi class=\"value\" dir=\"ltr\">Ethereum</bdi>",
         "<bdi class=\"value\" dir=\"ltr\">25.50</bdi>",
-        "Send only <bdi>USDC</bdi> on the network <bdi>Ethereum</bdi>.",
+        "Send only <bdi>USDC</bdi> on the <bdi>Ethereum</bdi> network.",
         ">2026-11-22 06:57 UTC</time>",
         "data-left=\"86400\"",
         "Sandbox: no real money",
@@ -373,11 +374,11 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     );
     let half = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
     let partial = shown(&half, &[DepositState::Completed], true);
-    assert!(partial.contains("Still to send: <bdi>12.75 USDC</bdi>"), "{partial}");
-    assert!(partial.contains("Less than the whole amount has arrived."), "{partial}");
+    assert!(partial.contains("Remaining amount: <bdi>12.75 USDC</bdi>"), "{partial}");
+    assert!(partial.contains("Less than the full amount has arrived."), "{partial}");
     for known in [true, false] {
         let other = shown(&PaymentRequest { wrong_asset: true, ..request() }, &[DepositState::InReview], known);
-        assert!(other.contains("Another token than the one asked for has arrived."), "{known}: {other}");
+        assert!(other.contains("You sent a different token."), "{known}: {other}");
     }
 }
 
@@ -392,19 +393,20 @@ fn the_way_that_the_sender_named_is_open_and_no_other() {
 }
 
 #[test]
-fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
+fn a_status_shows_the_progress_and_refreshes_until_the_end() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    // Whether something is still to come, and whether anything may still change: what was refused may go back.
+    // The flags: whether a payment is still expected, and whether anything can still change (a
+    // rejected one can be refunded).
     for (state, words, waiting, followed) in [
-        (DepositState::Seen, "On its way: confirmation <bdi>3</bdi> of <bdi>12</bdi>.", true, true),
-        (DepositState::Screening, "Received. We are checking it now.", true, true),
+        (DepositState::Seen, "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.", true, true),
+        (DepositState::Screening, "Received. We are checking your payment now.", true, true),
         (DepositState::InReview, "longer than usual", true, true),
-        (DepositState::Approved, "Checked. We are passing it on now.", true, true),
+        (DepositState::Approved, "Checked. We are forwarding your payment now.", true, true),
         (DepositState::Completed, "Done. The money has arrived.", false, false),
         (DepositState::Rejected, "could not be completed", false, true),
         (DepositState::LegalHold, "could not be completed", false, true),
         (DepositState::Refunding, "Please contact the person", false, true),
-        (DepositState::Refunded, "It was sent back.", false, false),
+        (DepositState::Refunded, "It was refunded.", false, false),
     ] {
         let page = shown(&paid, &[state], false);
         assert!(page.contains(words) && page.contains("25.50 USDC</bdi>"), "{state:?}: {page}");
@@ -420,7 +422,7 @@ fn a_status_says_how_far_the_money_is_and_looks_again_until_it_is_over() {
     assert!(!shown(&request(), &[], false).contains("http-equiv"), "a form that is filled in must not be reloaded");
 }
 
-/// A refund under way to the address that the sender named.
+/// A refund in progress to the address that the sender entered.
 fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
     let screened = Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
     Refund {
@@ -437,7 +439,7 @@ fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
 }
 
 #[test]
-fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to() {
+fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let back = TxHash([0x77; 32]);
     let page = |state, refund: Refund, told: Option<TxHash>, language| {
@@ -449,21 +451,21 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_told_to_whom_it_went_to()
     };
     let proposed = refund(None, None);
     let (asked, _) = page(DepositState::Refunding, proposed, None, Language::English);
-    assert!(asked.contains("Please contact the person") && !asked.contains("being sent back"), "it may be taken back");
+    assert!(asked.contains("Please contact the person") && !asked.contains("being refunded"), "it may be taken back");
     let going = |language| page(DepositState::Refunding, refund(Some("omar"), None), None, language);
     let (html, view) = going(Language::English);
-    assert!(html.contains("It is being sent back.") && html.contains("Your payment was not completed"), "{html}");
+    assert!(html.contains("It is being refunded.") && html.contains("Your payment was not completed"), "{html}");
     assert!(
         html.contains("http-equiv=\"refresh\"") && html.contains("class=\"again\"") && !html.contains("id=\"help\"")
     );
     assert!(view.is_followed() && !view.is_waiting() && view.has_failed());
     let done = |told, language| page(DepositState::Refunded, refund(Some("omar"), Some(back)), told, language);
     let (html, over) = done(Some(back), Language::English);
-    assert!(html.contains("It was sent back.") && html.contains("There is nothing more to do"), "{html}");
+    assert!(html.contains("It was refunded.") && html.contains("No further action is needed"), "{html}");
     assert!(html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")), "{html}");
     assert!(!over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"), "{html}");
-    assert!(!done(None, Language::English).0.contains(&back.to_string()), "nobody else is told");
-    // Where it went is told nowhere, and every language has its own words.
+    assert!(!done(None, Language::English).0.contains(&back.to_string()), "other visitors do not see it");
+    // The refund address is never shown, and every language has its own text.
     let said: BTreeSet<String> =
         Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("said").0).collect();
     assert_eq!(said.len(), Language::ALL.len());
@@ -489,7 +491,7 @@ fn what_is_sent_to_a_browser_stands_on_the_page_word_for_word() {
 }
 
 #[test]
-fn only_the_sender_is_shown_his_transaction_on_the_receipt() {
+fn only_the_sender_sees_the_transaction_on_the_receipt() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let view = view(&paid, &[deposit(DepositState::Completed), deposit(DepositState::Rejected)], false);
     let (frame, tx) = (frame(&paid, Language::English), deposit(DepositState::Completed).tx.to_string());
@@ -501,17 +503,17 @@ fn only_the_sender_is_shown_his_transaction_on_the_receipt() {
 }
 
 #[test]
-fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
+fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let refused = view(&paid, &[deposit(DepositState::Rejected)], true);
     let page = |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);
     let asked = page(Answer::default());
     for text in [
-        "<h2 id=\"back-title\">Where shall we send the money back?</h2>",
+        "<h2 id=\"back-title\">Where should we send a refund?</h2>",
         "<form method=\"post\" action=\"/pay/t/s?lang=en\" novalidate>",
-        "on the network <bdi>Ethereum</bdi> that can receive <bdi>USDC</bdi>.",
+        "on the <bdi>Ethereum</bdi> network that can receive <bdi>USDC</bdi>.",
         "<input id=\"address\" name=\"address\"",
-        "Keep this address",
+        "Save this address",
     ] {
         assert!(asked.contains(text), "{text} in {asked}");
     }
@@ -524,21 +526,23 @@ fn a_sender_is_asked_where_to_send_his_money_back_and_shown_what_is_kept() {
     let typed = Some(Field { value: "0x12".to_owned(), fault: Some(back::NO_ADDRESS) });
     let wrong = page(Answer { typed, ..Answer::default() });
     assert!(wrong.contains("value=\"0x12\" aria-invalid=\"true\" aria-describedby=\"address-fault\""), "{wrong}");
-    assert!(wrong.contains("id=\"address-fault\">This is not an address."), "{wrong}");
+    assert!(wrong.contains("id=\"address-fault\">This is not a valid address."), "{wrong}");
     let last = page(Answer { kept: Some(OWN.to_owned()), typed: None, is_last: true });
-    assert!(last.contains("cannot be changed any more") && !last.contains("<form method=\"post\""), "{last}");
-    // Somebody has proposed a refund: what is kept is shown, and nothing where nothing was said.
+    assert!(last.contains("can no longer be changed") && !last.contains("<form method=\"post\""), "{last}");
+    // A refund is proposed: a saved address is shown; without one there is nothing to show.
     let proposed = view(&paid, &[deposit(DepositState::Refunding)], true);
     let page = |kept: Option<&str>| {
         let answer = Answer { kept: kept.map(str::to_owned), ..Answer::default() };
         answered(&paid, &proposed, None, Way::Exchange, Language::English, &answer)
     };
-    assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("cannot be changed any more"));
+    assert!(page(Some(OWN)).contains(OWN) && page(Some(OWN)).contains("can no longer be changed"));
     assert!(!page(None).contains("id=\"back\"") && !page(Some(OWN)).contains("name=\"address\""));
-    // Whoever has the link alone is led to the page of whoever has paid.
+    // A visitor with only the link is referred to the sender's own page.
     let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
     let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
-    assert!(visitor.contains("open the page on which you saw the address") && !visitor.contains("name=\"address\""));
+    assert!(
+        visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\"")
+    );
 }
 
 #[test]

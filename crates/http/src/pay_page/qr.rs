@@ -1,20 +1,21 @@
-//! QR codes as SVG (ISO/IEC 18004, error correction level M): one path, no style, nothing from outside.
+//! QR codes as SVG (ISO/IEC 18004, error correction level M): one path, no style, no external
+//! resources.
 
 use fast_qr::{ECL, QRBuilder};
 
 /// Light modules around the code (the standard's quiet zone).
 const QUIET_MODULES: usize = 4;
 
-/// A code, ready to be drawn.
+/// A QR code ready for drawing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Width and height in modules, with the quiet zone.
+    /// Width and height in modules, including the quiet zone.
     pub size: usize,
-    /// The dark modules as the data of an SVG path: one stroke for each run of a row.
+    /// The dark modules as SVG path data: one stroke per run of a row.
     pub path: String,
 }
 
-/// The code of a text; `None` where it is too long for any.
+/// Encodes a text; `None` if it is too long for a QR code.
 pub fn code(text: &str) -> Option<Code> {
     let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
     let mut path = String::new();
@@ -31,7 +32,7 @@ pub fn code(text: &str) -> Option<Code> {
     Some(Code { size: code.size + 2 * QUIET_MODULES, path })
 }
 
-/// A document that shows the code, dark on light whatever the reader's colours are.
+/// An SVG document with the code, dark on light in every colour scheme.
 pub fn svg(code: &Code) -> String {
     let Code { size, path } = code;
     format!(
@@ -43,7 +44,7 @@ pub fn svg(code: &Code) -> String {
 mod tests {
     use super::*;
 
-    /// Draws the path into pixels and lets another library read them.
+    /// Renders the path into pixels and decodes them with another library.
     fn read_back(code: &Code) -> String {
         const SCALE: usize = 4;
         let mut dark = vec![false; code.size * code.size];

@@ -1,4 +1,4 @@
-//! The receipt of what was paid: what the sender may keep, on paper too.
+//! The sender's receipt of completed payments, printable.
 
 use askama::Template;
 
@@ -6,7 +6,7 @@ use super::pages::{Frame, instant};
 use super::view::{Incoming, Progress, View};
 use super::words::{Markup, Words};
 
-/// One payment that has arrived.
+/// One completed payment.
 struct Entry {
     amount: String,
     at: Markup,
@@ -22,11 +22,11 @@ struct Receipt<'a> {
     entries: Vec<Entry>,
 }
 
-/// The receipt of the payments that have reached the recipient; empty where none has. `known`: whether the visitor is
-/// the sender; nobody else is shown transactions.
+/// The receipt of the payments that reached the recipient; empty if there are none. `known`:
+/// whether the visitor is the sender; only the sender sees transactions.
 ///
 /// # Errors
-/// The template cannot be written.
+/// Rendering the template fails.
 pub fn receipt(view: &View, frame: &Frame, network: &str, known: bool) -> askama::Result<Markup> {
     let done = |incoming: &&Incoming| incoming.progress == Progress::Done;
     let entry = |incoming: &Incoming| Entry {

@@ -1,5 +1,5 @@
-//! The addresses of the payment page. The token in the path is the only capability there is: no session, and nothing that
-//! another site's form could use in a visitor's name. The one cookie grants no access (`cookie`).
+//! Routes of the payment page. The token in the path is the only credential: there is no session
+//! that a forged form could abuse. The one cookie grants no access (`cookie`).
 
 use std::sync::Arc;
 

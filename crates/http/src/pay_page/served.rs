@@ -1,5 +1,5 @@
-//! What is served of a payment page: found by its token, for a visitor who has said who he is or not, within what one
-//! address may ask in a minute.
+//! Serves the payment page: looks it up by its token, for known and unknown visitors, within the
+//! rate limits of an address.
 
 use std::sync::Arc;
 
@@ -30,16 +30,17 @@ use crate::compressed;
 use crate::server::body::{BodyLimits, collect, is_encoded};
 use crate::wallet_v1::render::Links;
 
-/// Longest token that is looked up.
+/// Maximum length of a token that is looked up.
 const TOKEN_MAX_CHARS: usize = 128;
-/// Requests of one address in a minute; many people may share one, and a page that waits asks every few seconds.
+/// Requests per address and minute; addresses are shared, and a waiting page polls every few
+/// seconds.
 pub const REQUESTS_PER_WINDOW: u32 = 300;
-/// Forms that one address may send in a minute.
+/// Form submissions per address and minute.
 pub const FORMS_PER_WINDOW: u32 = 20;
-/// Transactions that one address may have looked for in a minute.
+/// Transaction lookups per address and minute.
 pub const FINDS_PER_WINDOW: u32 = 20;
 
-/// What the pages are made of.
+/// The dependencies of the pages.
 pub struct Pages {
     wallets: Wallets,
     settings: Settings,
@@ -47,18 +48,18 @@ pub struct Pages {
     streams: Arc<Semaphore>,
 }
 
-/// What the pages are set up with.
+/// The settings of the pages.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where payment links lead.
+    /// The base URL of payment links.
     pub links: Links,
-    /// Whether no real money is moved.
+    /// Whether this is a sandbox.
     pub sandbox: bool,
-    /// Bounds of a form.
+    /// Limits of a form's body.
     pub body: BodyLimits,
-    /// Where a browser's wallet reaches the chain; only where the chain is our own.
+    /// RPC URL for a browser's wallet; only for the built-in chain.
     pub chain_rpc_url: Option<String>,
-    /// Turns true when the service stops.
+    /// Becomes true when the service stops.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -75,7 +76,7 @@ impl Pages {
         Pages { wallets, settings, addresses: AddressWindows::default(), streams }
     }
 
-    /// The page of a link, for a visitor who has sent his details if `submission` is one of those of the link.
+    /// The page of a link. The visitor is known if `submission` is one of the link's submissions.
     pub(super) async fn page(
         &self,
         token: String,
@@ -85,7 +86,7 @@ impl Pages {
         self.count(visit, "page", REQUESTS_PER_WINDOW)?;
         let shown = self.shown(&token, submission.as_deref()).await?;
         let here = &visit.here;
-        // A submission of before those had escrows has no address to show.
+        // Submissions from before escrows existed have no address to show.
         let has_none = |sender: &PaySender| sender.escrow.is_none() && matches!(shown.view, View::Send { .. });
         if submission.is_some() && shown.known.as_ref().is_none_or(has_none) {
             return Ok(see_other(&led_to(&token, None, here)));
@@ -94,7 +95,7 @@ impl Pages {
         Ok(html(StatusCode::OK, self.written(&shown, here, sought, None)?))
     }
 
-    /// The page of a view other than that of a form of details that was filled in.
+    /// A page other than the submitted details form.
     fn written(
         &self,
         shown: &Shown,
@@ -121,7 +122,7 @@ impl Pages {
         Ok(page.render()?)
     }
 
-    /// Takes where a sender wants money sent back, and shows him what is kept; a wrong address is shown again.
+    /// Saves a refund address and shows it; an invalid one is shown again.
     pub(super) async fn take_address(
         &self,
         token: String,
@@ -139,7 +140,7 @@ impl Pages {
             (Back::Asks, Err(field)) => field,
             (Back::Asks, Ok(to)) => match self.wallets.answer_where_back(&token, sender, to).await? {
                 Answered::Unusable => Field { value: to.to_string(), fault: Some(back::UNUSABLE) },
-                // The page says what is kept, and whether it can be changed.
+                // The page shows the saved address and whether it can be changed.
                 Answered::Kept | Answered::NotAsked => return Ok(see_other(&led_to(&token, Some(sender), here))),
             },
             _ => return Ok(see_other(&led_to(&token, Some(sender), here))),
@@ -147,7 +148,7 @@ impl Pages {
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, self.written(&shown, here, None, Some(typed))?))
     }
 
-    /// The body of a form, if it is one of ours and there is room for it.
+    /// The body of a form from this site, within the rate limit.
     async fn form_body(&self, visit: &Visit, request: Request<Body>) -> Result<Vec<u8>, Stopped> {
         self.count(visit, "form", FORMS_PER_WINDOW)?;
         if is_cross_site(request.headers()) {
@@ -160,7 +161,7 @@ impl Pages {
         Ok(body.map_err(|_| Stopped::Refused(StatusCode::BAD_REQUEST))?.to_vec())
     }
 
-    /// Takes the sender's details and leads him on; a faulty form is shown again.
+    /// Saves the sender's details and redirects to the next page; an invalid form is shown again.
     pub(super) async fn take_form(
         &self,
         token: String,
@@ -185,7 +186,7 @@ impl Pages {
                 let page = Page { here, view, frame, form: &form, target, sought, network: "", known: false, answer };
                 Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page.render()?))
             }
-            // Something has come in the meantime: there is nothing to be sent now.
+            // A payment arrived in the meantime: there is nothing left to send.
             _ => Ok(see_other(&led_to(&token, None, here))),
         }
     }
@@ -198,7 +199,7 @@ impl Pages {
         Ok(answer(StatusCode::OK, "image/svg+xml", qr::svg(&code), NEVER))
     }
 
-    /// How the page is now, for a script that asks.
+    /// The current status, for a script that polls.
     pub(super) async fn tell(&self, token: String, submission: Option<String>, visit: &Visit) -> Response {
         let told = match self.count(visit, "status", REQUESTS_PER_WINDOW) {
             Ok(()) => self.status(&Followed { token, submission, words: Words(visit.here.language) }).await,
@@ -211,7 +212,7 @@ impl Pages {
         }
     }
 
-    /// How the page is as it changes.
+    /// The status as a stream of updates.
     pub(super) async fn open(
         self: Arc<Pages>,
         token: String,
@@ -228,18 +229,18 @@ impl Pages {
         Ok(response)
     }
 
-    /// What a script is told of a page that has something to follow.
+    /// The status of a page for the script.
     pub(super) async fn status(&self, followed: &Followed) -> Result<Vec<u8>, Stopped> {
         let shown = self.shown(&followed.token, followed.submission.as_deref()).await?;
         Ok(live::status(&shown.view, followed.words)?)
     }
 
-    /// The clock that streams wait by, whatever time it is for the business.
+    /// The wall clock, which streams use whatever the business clock shows.
     pub(super) fn wall_clock(&self) -> Arc<dyn Clock> {
         self.wallets.world().wall_clock.clone()
     }
 
-    /// Turns true when the service stops.
+    /// Becomes true when the service stops.
     pub(super) fn stopping(&self) -> watch::Receiver<bool> {
         self.settings.stopping.clone()
     }
@@ -258,7 +259,7 @@ impl Pages {
         Ok(self.wallets.pay_page(token).await?)
     }
 
-    /// What is to be shown to a visitor who has said who he is or not.
+    /// The view for a visitor, known or unknown.
     async fn shown(&self, token: &str, submission: Option<&str>) -> Result<Shown, Stopped> {
         let page = self.find(token).await?;
         let id = submission.and_then(SenderInfoId::parse);
@@ -266,7 +267,7 @@ impl Pages {
         let told = |arrival: &Arrival| {
             let is_own = known.as_ref().is_some_and(|sender| sender.may_be_of(&arrival.deposit));
             let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
-            // Dust is shown to its own sender alone.
+            // Amounts below the minimum are shown to their own sender only.
             if arrival.deposit.state == DepositState::Dust && !is_own {
                 return None;
             }
@@ -296,7 +297,7 @@ impl Pages {
         Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
     }
 
-    /// What comes of looking for the transaction that was typed, where the page has a place to say it.
+    /// Looks up the entered transaction if the page shows the lookup form.
     async fn sought(&self, shown: &Shown, visit: &Visit) -> Result<Option<Sought>, Stopped> {
         let Some(typed) = visit.typed.as_deref().filter(|_| shown.view.is_waiting()) else { return Ok(None) };
         let Some(tx) = find::hash_in(typed) else { return Ok(Some(Sought::NoHash)) };
@@ -307,8 +308,8 @@ impl Pages {
     }
 }
 
-/// Of payments to a request, what one visitor is shown: their own, or, as long as there are none, those of others that were
-/// not refused. A visitor who has not said who they are is shown all.
+/// The payments that a visitor sees: their own, or, while there are none, those of others that were
+/// not rejected. A visitor without submitted details sees all.
 fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
     let has_own = arrived.iter().any(|incoming| incoming.is_own);
     arrived.retain(|incoming| {
@@ -318,13 +319,13 @@ fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
     arrived
 }
 
-/// The page of a link or of a submission, in the language that was chosen.
+/// The page of a link or of a submission, in the chosen language.
 fn led_to(token: &str, submission: Option<SenderInfoId>, here: &Here) -> String {
     let path = submission.map_or_else(|| format!("/pay/{token}"), |submission| format!("/pay/{token}/{submission}"));
     Here { path, ..here.clone() }.link("", here.carried(), None)
 }
 
-/// Whether a browser says that another site's page has sent this.
+/// Whether the browser marks the request as cross-site.
 fn is_cross_site(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
 }

@@ -1,5 +1,5 @@
-//! A page as it changes, as server-sent events: each is the page's status, sent when it is another one than before. A
-//! visitor for whom there is no room, or whose stream ends, asks for the status instead or comes back.
+//! Page updates as server-sent events: the page's status whenever it changes. A visitor who gets no
+//! stream, or whose stream ends, polls the status or reconnects.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ use super::served::Pages;
 use super::words::Words;
 use crate::write;
 
-/// Streams of one process at once.
+/// Maximum number of concurrent streams of a process.
 pub const STREAMS_MAX: usize = 500;
-/// How often a page is looked at.
+/// Interval at which a page is checked for changes.
 const LOOK_EVERY: Span = Span::secs(2);
-/// A stream that has nothing to say says so this often.
+/// Heartbeat interval of an idle stream.
 const HEARTBEAT: Span = Span::secs(15);
-/// A stream ends after this long; the browser opens it again.
+/// Maximum duration of a stream; the browser reconnects.
 const STREAM_MAX: Span = Span::mins(5);
-/// What `retry:` tells a browser, in milliseconds.
+/// The `retry:` value for browsers, in milliseconds.
 const RETRY_MS: u32 = 3_000;
 
-/// Which page, for whom.
+/// The page and its visitor.
 #[derive(Clone)]
 pub struct Followed {
     /// The link's token.
     pub token: String,
-    /// What the visitor has submitted, if he has.
+    /// The visitor's submission, if any.
     pub submission: Option<String>,
-    /// In which language.
+    /// The language.
     pub words: Words,
 }
 
@@ -90,7 +90,7 @@ impl Follower {
                     self.over = true;
                     closed()
                 }
-                // It was told where it happened; the browser comes back.
+                // Logged where it happened; the browser reconnects.
                 Err(_) => return None,
             };
             let now = self.clock.now();
@@ -108,12 +108,12 @@ impl Follower {
     }
 }
 
-/// What is told of a page that is not there any more.
+/// The status of a page that no longer exists.
 pub fn closed() -> Vec<u8> {
     write::object(|out| out.text("shape", "closed"))
 }
 
-/// One event. A status is JSON on one line.
+/// One event. A status is a single line of JSON.
 fn event(status: &[u8], first: bool) -> Bytes {
     let mut event = if first { format!("retry: {RETRY_MS}\n").into_bytes() } else { Vec::new() };
     event.extend_from_slice(b"data: ");

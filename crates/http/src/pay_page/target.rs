@@ -1,5 +1,5 @@
-//! Where the money is to go, in every form in which a wallet wants to be told: as text, as a code, as a link (EIP-681),
-//! and as the call that a wallet in the browser signs. The address is the escrow's; no other one is ever shown.
+//! The payment details in every form that wallets accept: text, QR code, link (EIP-681), and the
+//! call that a browser wallet signs. The address is the escrow's; no other address is ever shown.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,21 @@ use crate::wallet_v1::render;
 /// `transfer(address,uint256)` of ERC-20.
 const TRANSFER: &str = "a9059cbb";
 
-/// What a chain's fees are paid in.
+/// The native tokens that pay chain fees, by chain id; ETH otherwise.
 const GAS_COINS: [(u64, &str); 3] = [(137, "POL"), (56, "BNB"), (43_114, "AVAX")];
 
-/// The chain that is to be paid on.
+/// The chain to pay on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// Its name, for people.
+    /// The display name.
     pub name: String,
     /// EIP-155 chain id.
     pub chain_id: u64,
-    /// What its fees are paid in.
+    /// The token that pays fees.
     pub gas_coin: &'static str,
-    /// What exchanges call it beside its name.
+    /// The name that exchanges use, if different.
     pub other_name: Option<&'static str>,
-    /// Where a wallet that does not know the chain finds a node of it; only for a chain that is ours.
+    /// RPC URL for wallets that do not know the chain; only for the built-in chain.
     pub rpc_url: Option<String>,
 }
 
@@ -41,37 +41,38 @@ impl Network {
         Network { name, chain_id: config.chain_id, gas_coin: coin.map_or("ETH", |(_, coin)| coin), other_name, rpc_url }
     }
 
-    /// The chain id as wallets write it (EIP-695).
+    /// The chain id in the format of wallets (EIP-695).
     pub fn chain_id_hex(&self) -> String {
         format!("{:#x}", self.chain_id)
     }
 }
 
-/// How the address is shown.
+/// The payment details as shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What is being sent.
+    /// The token and amount to send.
     pub offer: Offer,
-    /// The other coins that would do.
+    /// The other accepted tokens.
     pub others: Vec<Offer>,
     /// The chain.
     pub network: Network,
-    /// Where to: EIP-55.
+    /// The recipient address (EIP-55).
     pub address: String,
-    /// The coin's contract: EIP-55.
+    /// The token contract (EIP-55).
     pub token: String,
-    /// The address as a code.
+    /// The address as a QR code.
     pub code: Code,
-    /// The data of the call that pays; `None` = the sender says how much.
+    /// The calldata of the payment; `None` if the sender chooses the amount.
     pub call: Option<String>,
     /// The payment as a link (EIP-681).
     pub link: String,
-    /// Which way is open.
+    /// The selected way to pay.
     pub way: Way,
 }
 
 impl Target {
-    /// The target for one of the offers; `None` = there is none, its coin has no contract, or its address fits no code.
+    /// The details of one offer; `None` without an offer, without a token contract, or if the
+    /// address fits no QR code.
     pub fn of(
         offers: &[Offer],
         wanted: Option<&str>,
@@ -93,18 +94,18 @@ impl Target {
         Some(Target { offer, others, network, address, token, code, call, link, way })
     }
 
-    /// The coin's code.
+    /// The token code.
     pub fn coin(&self) -> &'static str {
         self.offer.coin.currency().code()
     }
 
-    /// The amount, without the coin.
+    /// The amount without the token.
     pub fn amount(&self) -> Option<String> {
         self.offer.minor.map(render::coin)
     }
 }
 
-/// The data of a call of `transfer`.
+/// The calldata of `transfer`.
 fn transfer(to: &Address, minor: i64) -> String {
     let mut data = format!("0x{TRANSFER}{:024}", 0);
     for byte in to.0 {
@@ -153,7 +154,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_call_is_the_transfer_of_exactly_the_offer_and_the_link_says_the_same() {
+    fn the_call_is_the_transfer_of_exactly_the_offer_and_the_link_matches() {
         let offers = [Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
         let target = target(&offers, None, Way::Exchange).expect("a target");
         assert_eq!(
@@ -173,7 +174,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_coin_may_be_chosen_and_any_amount_has_no_call() {
+    fn a_token_may_be_chosen_and_any_amount_has_no_call() {
         let any = [StableCoin::Usdc, StableCoin::Usdt].map(|coin| Offer { coin, minor: None });
         let chosen = target(&any, Some("USDT"), Way::Phone).expect("a target");
         assert_eq!((chosen.coin(), chosen.call.clone(), chosen.amount()), ("USDT", None, None));

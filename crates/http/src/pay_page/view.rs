@@ -1,5 +1,6 @@
-//! What a payment page shows, decided from the request and its deposits. Neutral by construction: nothing in here knows
-//! the recipient's wallet, customer or risk, and a payment that is looked at is only ever "being checked".
+//! Decides what a payment page shows, from the request and its deposits. Neutral by construction:
+//! it has no access to the recipient's wallet, customer or risk, and a held payment is only "being
+//! checked".
 
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
@@ -9,65 +10,66 @@ use domain::time::Timestamp;
 
 use crate::wallet_v1::render;
 
-/// A payment on its way, as a page may tell of it.
+/// A payment as a page may show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// Which coin.
+    /// The token.
     pub coin: StableCoin,
-    /// How much, in minor units.
+    /// The amount in minor units.
     pub minor: i64,
-    /// How far it is.
+    /// The progress.
     pub progress: Progress,
-    /// When it was in the chain.
+    /// The time of its block.
     pub paid_at: Timestamp,
-    /// Whether it may be the visitor's own. Another sender's payment asks nothing of the visitor, and does not stand in the way.
+    /// Whether it may be the visitor's own. Other senders' payments ask nothing of the visitor and
+    /// do not block them.
     pub is_own: bool,
-    /// Its transaction; shown to nobody but the sender.
+    /// The transaction, shown to its sender only.
     pub tx: TxHash,
-    /// Whether its sender is asked where to send it back.
+    /// Whether its sender is asked for a refund address.
     pub asking: Asking,
-    /// The transaction that gave it back, where this visitor is told: it names whom it went to.
+    /// The refund transaction, shown only to its recipient because it reveals the address.
     pub back_tx: Option<TxHash>,
 }
 
-/// Whether a page asks where money is to be sent back to.
+/// The state of the refund question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Back {
-    /// There is nothing to ask.
+    /// Not asked.
     No,
-    /// It asks, and takes an answer.
+    /// Asked, and an answer is accepted.
     Asks,
-    /// The sender may not change any more what he has said.
+    /// The answer can no longer be changed.
     Fixed,
-    /// It asks him whose money it is, on his own page.
+    /// Asked on the sender's own page.
     Elsewhere,
 }
 
-/// How far a payment is.
+/// The progress of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// On the chain; so many blocks of so many, where that is known.
+    /// On chain, with its confirmations and the required number, if known.
     Seen(Option<(u64, u64)>),
-    /// There, and too little to be passed on by itself.
+    /// On chain, but below the minimum for forwarding.
     Small,
     /// Being checked.
     Checking,
-    /// Being checked, and not soon.
+    /// Being checked, with a delay.
     CheckingLonger,
-    /// Checked, on its way to the recipient.
+    /// Checked, being forwarded to the recipient.
     PassingOn,
-    /// It has reached the recipient.
+    /// Received by the recipient.
     Done,
-    /// It was not accepted.
+    /// Not accepted.
     NotAccepted,
-    /// It was not accepted, and is on its way back.
+    /// Not accepted; the refund is in progress.
     GoingBack,
-    /// It was not accepted and has been given back.
+    /// Not accepted and refunded.
     GivenBack,
 }
 
 impl Incoming {
-    /// What may be told of a deposit of a request; nothing of one that is shown to nobody.
+    /// What may be shown of a deposit; `None` if nothing may.
     pub fn of(deposit: &Deposit, request: &PaymentRequest, confirmations: Option<(u64, u64)>) -> Option<Incoming> {
         let progress = match deposit.state {
             DepositState::Orphaned => return None,
@@ -77,7 +79,7 @@ impl Incoming {
             DepositState::Approved => Progress::PassingOn,
             DepositState::Held | DepositState::InReview | DepositState::Suspended => Progress::CheckingLonger,
             DepositState::Completed => Progress::Done,
-            // What is only proposed may be taken back.
+            // A proposed refund can still be withdrawn.
             DepositState::Refunding if deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_some()) => {
                 Progress::GoingBack
             }
@@ -92,23 +94,23 @@ impl Incoming {
         Some(Incoming { coin, minor, progress, paid_at, is_own: true, tx, asking, back_tx })
     }
 
-    /// The same of one that cannot be the visitor's own: he is not asked about it.
+    /// The same for a deposit of another sender: the visitor is not asked about it.
     #[must_use]
     pub const fn of_another(self) -> Incoming {
         Incoming { asking: Asking::No, is_own: false, ..self }
     }
 
-    /// The amount with its coin.
+    /// The amount with its token.
     pub fn amount(&self) -> String {
         format!("{} {}", render::coin(self.minor), self.coin.currency().code())
     }
 
-    /// Whether it is decided about: nothing more will become of it than that it goes back.
+    /// Whether it is decided: the only remaining change is a refund.
     pub const fn is_over(&self) -> bool {
         matches!(self.progress, Progress::Done | Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack)
     }
 
-    /// Whether it may still go back, or is on its way. What is on legal hold looks like any other refused payment.
+    /// Whether a refund is possible or in progress. A legal hold looks like any other rejection.
     pub const fn may_go_back(&self) -> bool {
         match self.progress {
             Progress::GoingBack => true,
@@ -118,52 +120,52 @@ impl Incoming {
     }
 }
 
-/// What is still to be sent, in one coin.
+/// The remaining amount in one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Which coin.
+    /// The token.
     pub coin: StableCoin,
-    /// How much; `None` = whatever the sender wants.
+    /// The amount; `None` if the sender chooses it.
     pub minor: Option<i64>,
 }
 
-/// What is to be shown.
+/// The view of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
-    /// There is nothing to pay here: unknown, expired, cancelled, not available. Nobody learns which.
+    /// Not payable: unknown, expired, cancelled or unavailable, without distinction.
     Closed,
-    /// The sender is asked who he is.
+    /// The sender's details are requested.
     Details {
-        /// What has come already.
+        /// Payments received so far.
         arrived: Vec<Incoming>,
-        /// What is unusual about it.
+        /// Exceptions of the request.
         notice: RequestException,
     },
-    /// The address is shown.
+    /// The payment address is shown.
     Send {
-        /// What may be sent, one line for each coin; never empty.
+        /// The amounts to send, one per token; never empty.
         offers: Vec<Offer>,
-        /// What has come already.
+        /// Payments received so far.
         arrived: Vec<Incoming>,
-        /// What is unusual about it.
+        /// Exceptions of the request.
         notice: RequestException,
-        /// Whether it is asked where to send something of that back.
+        /// The state of the refund question.
         back: Back,
     },
-    /// How the payment goes.
+    /// The progress is shown.
     Status {
-        /// What has come; never empty.
+        /// Payments received so far; never empty.
         arrived: Vec<Incoming>,
-        /// What is unusual about it.
+        /// Exceptions of the request.
         notice: RequestException,
-        /// Whether it is asked where to send something of that back.
+        /// The state of the refund question.
         back: Back,
     },
 }
 
 impl View {
-    /// What is to be shown of a request. `taken`: whether its wallet takes money at all; `known`: whether this visitor
-    /// has said who he is.
+    /// The view of a request. `taken`: whether its wallet accepts money; `known`: whether this
+    /// visitor has submitted the sender's details.
     pub fn of(request: &PaymentRequest, arrived: Vec<Incoming>, taken: bool, known: bool, now: Timestamp) -> View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
         let offers = if open && !is_under_way(request, &arrived, known) { offers(request) } else { Vec::new() };
@@ -177,7 +179,7 @@ impl View {
         }
     }
 
-    /// Where the sender is on the way from the first step (1) to the last (5).
+    /// The sender's progress from the first step (1) to the last (5).
     pub fn step(&self) -> u8 {
         match self {
             View::Closed | View::Details { .. } => 1,
@@ -193,13 +195,14 @@ impl View {
         }
     }
 
-    /// Whether it is over and nothing has reached the recipient.
+    /// Whether the payment ended without reaching the recipient.
     pub fn has_failed(&self) -> bool {
         let done = |incoming: &Incoming| incoming.progress == Progress::Done;
         matches!(self, View::Status { arrived, .. } if self.step() == 5 && !arrived.iter().any(done))
     }
 
-    /// Names what a page is made of, apart from how far each payment is: a page of another shape is another page.
+    /// A name for the page's structure, independent of payment progress: a different shape needs a
+    /// new page.
     pub fn shape(&self) -> String {
         match self {
             View::Closed => "closed".to_owned(),
@@ -217,7 +220,7 @@ impl View {
         }
     }
 
-    /// Whether it is asked where to send money back.
+    /// The state of the refund question.
     pub const fn back(&self) -> Back {
         match self {
             View::Closed | View::Details { .. } => Back::No,
@@ -225,7 +228,7 @@ impl View {
         }
     }
 
-    /// The coins about which it is asked, with commas between them.
+    /// The tokens of the refund question, comma-separated.
     pub fn coins_asked_about(&self) -> String {
         let asks = |coin: &StableCoin| {
             self.arrived().iter().any(|incoming| incoming.coin == *coin && incoming.asking != Asking::No)
@@ -234,7 +237,7 @@ impl View {
         codes.collect::<Vec<_>>().join(", ")
     }
 
-    /// What has come, whatever else is shown.
+    /// The payments received so far, in every view.
     pub fn arrived(&self) -> &[Incoming] {
         match self {
             View::Closed => &[],
@@ -242,13 +245,13 @@ impl View {
         }
     }
 
-    /// Whether what is shown may change by itself: something is under way, or may still go back.
+    /// Whether the page can still change: a payment or refund is possible or in progress.
     pub fn is_followed(&self) -> bool {
         let status = matches!(self, View::Status { .. });
         self.is_waiting() || (status && self.arrived().iter().any(Incoming::may_go_back))
     }
 
-    /// Whether something is still to come, or to be decided about.
+    /// Whether a payment or a decision is still expected.
     pub fn is_waiting(&self) -> bool {
         match self {
             View::Closed | View::Details { .. } => false,
@@ -259,7 +262,7 @@ impl View {
 }
 
 impl Back {
-    /// What is asked about what has come. Whoever has not said who he is may have nothing to do with it.
+    /// The refund question about received payments. Unknown visitors may not be their senders.
     fn of(arrived: &[Incoming], known: bool) -> Back {
         match (arrived.iter().map(|incoming| incoming.asking).max(), known) {
             (Some(Asking::Yes), true) => Back::Asks,
@@ -269,7 +272,7 @@ impl Back {
         }
     }
 
-    /// What it adds to the name of a page's shape.
+    /// The suffix for the page's shape.
     const fn shape(self) -> &'static str {
         match self {
             Back::No => "",
@@ -280,8 +283,9 @@ impl Back {
     }
 }
 
-/// Whether what is on its way stands in the place of another payment: the visitor's own does, and so does whatever will
-/// make the request complete. Else anyone with the link could keep its sender from paying.
+/// Whether a pending payment replaces the request for another one: the visitor's own does, and so
+/// does one that completes the request. Otherwise anyone with the link could prevent its sender
+/// from paying.
 fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> bool {
     let seen = || arrived.iter().filter(|incoming| matches!(incoming.progress, Progress::Seen(_)));
     if known && seen().any(|incoming| incoming.is_own) {
@@ -294,7 +298,7 @@ fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> 
     request.asked != Asked::Flexible && matches!(complete, Paid::InFull | Paid::Over)
 }
 
-/// What may still be sent.
+/// The amounts that can still be sent.
 fn offers(request: &PaymentRequest) -> Vec<Offer> {
     let offer = |coin| match request.asked {
         Asked::Flexible => Some(Offer { coin, minor: None }),
@@ -306,7 +310,7 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     StableCoin::ALL.into_iter().filter_map(offer).collect()
 }
 
-/// What is asked for, as the page writes it largest, number and coin or currency: `None` = any amount.
+/// The requested amount as displayed: number, and token or currency; `None` for any amount.
 pub fn amount_asked(asked: &Asked) -> Option<(String, &'static str)> {
     match asked {
         Asked::Crypto { coin, minor } => Some((render::coin(*minor), coin.currency().code())),

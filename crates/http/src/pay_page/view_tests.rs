@@ -1,4 +1,4 @@
-//! Which view a link has, for every state of its request and of what has come.
+//! The view of a link for every state of its request and deposits.
 
 use domain::payment_request::Received;
 
@@ -45,7 +45,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
 }
 
 #[test]
-fn nobody_is_asked_to_pay_what_is_on_its_way() {
+fn a_payment_in_progress_is_not_requested_again() {
     for known in [false, true] {
         let seen = view(&request(), &[DepositState::Seen], known);
         assert!(matches!(&seen, View::Status { arrived, .. } if arrived.len() == 1), "{seen:?}");
@@ -155,7 +155,7 @@ fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_conf
 }
 
 #[test]
-fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_else() {
+fn only_senders_of_rejected_payments_are_asked_for_a_refund_address() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     for (state, back) in [
         (DepositState::Rejected, Back::Asks),
@@ -174,7 +174,7 @@ fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_e
         let elsewhere = if back == Back::Asks { Back::Elsewhere } else { Back::No };
         assert_eq!(view(&paid, &[state], true).back(), back, "{state:?}");
         assert_eq!(view(&paid, &[state], false).back(), elsewhere, "{state:?}");
-        // Beside one that is through, and while more may be sent.
+        // Together with a completed payment, and while more may be sent.
         assert_eq!(view(&paid, &[DepositState::Completed, state], true).back(), back, "{state:?}");
         let open = view(&request(), &[state], true);
         assert!(state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back, "{open:?}");
@@ -184,7 +184,7 @@ fn whoever_has_sent_what_was_refused_is_asked_where_to_send_it_back_and_nobody_e
 }
 
 #[test]
-fn what_is_looked_at_is_asked_about_where_the_page_says_why_already() {
+fn held_payments_are_asked_about_only_with_a_visible_reason() {
     let double = Received { usdc: 51_000_000, usdt: 0 };
     let paid = PaymentRequest { state: RequestState::Paid, received: double, ..request() };
     for unusual in [
@@ -199,7 +199,7 @@ fn what_is_looked_at_is_asked_about_where_the_page_says_why_already() {
 }
 
 #[test]
-fn a_deposit_that_was_there_before_the_visitor_said_who_he_is_is_not_his() {
+fn a_deposit_from_before_the_visitors_submission_is_not_theirs() {
     let incoming = Incoming::of(&deposit(DepositState::Rejected), &request(), None).expect("shown");
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     assert_eq!(View::of(&paid, vec![incoming], true, true, T0).back(), Back::Asks);

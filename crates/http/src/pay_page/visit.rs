@@ -1,4 +1,4 @@
-//! What is looked at of a visit: who, where, in which language, and the few choices that an address may carry.
+//! The properties of a visit: address, page, language, and the choices in the query.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,24 +10,24 @@ use http::{Request, header};
 use super::language::Language;
 use crate::decode::query::Query;
 
-/// Longest value of a choice.
+/// Maximum length of a choice.
 const CHOICE_MAX_BYTES: usize = 600;
 
-/// Where a page is and in which language.
+/// The page and its language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Here {
-    /// Path of the page.
+    /// The path of the page.
     pub path: String,
     /// The language.
     pub language: Language,
-    /// Whether the visitor chose it: then links and forms carry it.
+    /// Whether the visitor chose the language: then links and forms carry it.
     pub chosen: bool,
-    /// The coin that he chose, one of ours.
+    /// The chosen token, if supported.
     pub coin: Option<&'static str>,
 }
 
 impl Here {
-    /// The page itself, or the one below it, with the language and these choices.
+    /// The URL of this page or a page below it, with the language and these choices.
     pub fn link(&self, below: &str, language: Option<Language>, coin: Option<&str>) -> String {
         let language = language.map(|language| format!("lang={}", language.code()));
         let pairs: Vec<String> = language.into_iter().chain(coin.map(|coin| format!("coin={coin}"))).collect();
@@ -35,7 +35,7 @@ impl Here {
         format!("{}{below}{query}", self.path)
     }
 
-    /// The language, where links carry it.
+    /// The language, if links carry it.
     pub fn carried(&self) -> Option<Language> {
         self.chosen.then_some(self.language)
     }
@@ -44,16 +44,16 @@ impl Here {
 /// A visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// From where, for counting.
+    /// The client's address, for rate limits.
     pub peer: Option<IpAddr>,
     /// The page.
     pub here: Here,
-    /// `?tx=`: what was typed as the hash of a transaction; never empty.
+    /// `?tx=`: the entered transaction hash; never empty.
     pub typed: Option<String>,
 }
 
 impl Visit {
-    /// What a request says.
+    /// Reads the visit from a request.
     pub fn of(request: &Request<Body>) -> Visit {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
         let mut query = Query::of(request.uri().query());
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_coins_of_ours_and_short_hashes_are_choices() {
+    fn only_supported_tokens_and_short_hashes_are_choices() {
         let visit = |query: &str| visit(&format!("/pay/t/s?{query}"), "");
         assert_eq!(visit("coin=USDT").here.coin, Some("USDT"));
         assert_eq!(visit("coin=%3Cb%3E").here.coin, None);

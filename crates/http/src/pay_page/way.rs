@@ -1,19 +1,19 @@
-//! Which of the three ways to pay is shown open: what the sender has said about where he pays from decides.
+//! Which of the three ways to pay is open at first: depends on the sender's stated provider.
 
 /// A way to pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From an account at an exchange, by its app.
+    /// With an exchange account, in its app.
     Exchange,
-    /// From a wallet on a telephone.
+    /// With a wallet on a phone.
     Phone,
-    /// From a wallet in this browser. It needs a script.
+    /// With a wallet in this browser. Needs a script.
     Browser,
 }
 
-/// Wallets that live in a browser, in lower case.
+/// Browser wallets, in lower case.
 const BROWSERS: [&str; 6] = ["browser", "extension", "rabby", "frame", "brave", "ambire"];
-/// Wallets that live on a telephone, in lower case. Where the browser has one of them too, the script opens that way.
+/// Phone wallets, in lower case. If one is also in the browser, the script opens the browser way.
 const PHONES: [&str; 18] = [
     "wallet",
     "metamask",
@@ -35,13 +35,13 @@ const PHONES: [&str; 18] = [
     "1inch",
 ];
 
-/// What a sender is offered to write.
+/// Suggestions for the provider field.
 pub const SUGGESTED: [&str; 10] =
     ["Binance", "OKX", "Bybit", "KuCoin", "Coinbase", "Kraken", "BitOasis", "Rain", "MetaMask", "Trust Wallet"];
 
 impl Way {
-    /// The way of an answer to "Where are you paying from?". Whoever names nothing that is known pays from an exchange:
-    /// most do, and copying works everywhere.
+    /// The way for an answer to "Where are you paying from?". Unknown providers default to an
+    /// exchange: most are, and copying works everywhere.
     pub fn of(provider: Option<&str>) -> Way {
         let provider = provider.unwrap_or_default().to_lowercase();
         let names = |known: &[&str]| known.iter().any(|name| provider.contains(name));

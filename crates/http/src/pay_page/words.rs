@@ -1,5 +1,5 @@
-//! The words of the pages: one Fluent file a language, all with the same messages and the same variables. What is put
-//! into a message is isolated from the text around it, so that an amount or a name reads the same in either direction.
+//! The messages of the pages: one Fluent file per language, with identical keys and variables.
+//! Values are isolated from the surrounding text, so amounts and names keep their direction.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -11,18 +11,18 @@ use unic_langid::LanguageIdentifier;
 
 use super::language::Language;
 
-/// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE: what `<bdi>` is in plain text.
+/// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE: the plain-text equivalents of `<bdi>`.
 const ISOLATE: char = '\u{2068}';
 const POP: char = '\u{2069}';
 
-/// OBJECT REPLACEMENT CHARACTER: where markup goes in.
+/// OBJECT REPLACEMENT CHARACTER: the placeholder for markup.
 const PLACE: &str = "\u{fffc}";
 
 type Bundle = FluentBundle<FluentResource>;
 
 static BUNDLES: LazyLock<Vec<Bundle>> = LazyLock::new(|| Language::ALL.map(bundle).into());
 
-/// The messages of a language.
+/// The source of a language's messages.
 pub const fn source(language: Language) -> &'static str {
     match language {
         Language::English => include_str!("words/en.ftl"),
@@ -39,15 +39,16 @@ pub const fn source(language: Language) -> &'static str {
 fn bundle(language: Language) -> Bundle {
     let tag: LanguageIdentifier = language.code().parse().unwrap_or_default();
     let mut bundle = FluentBundle::new_concurrent(vec![tag]);
-    // Ours are: around values alone.
+    // Isolates are added around values only, by this module.
     bundle.set_use_isolating(false);
-    // A test reads every file: what a faulty line says would be missing, and no page can be written without it.
+    // A test parses every file: a faulty message would be missing, and its page could not be
+    // rendered.
     let resource = FluentResource::try_new(source(language).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
     bundle.add_resource_overriding(resource);
     bundle
 }
 
-/// Text that is HTML already.
+/// HTML that is already escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Markup(pub String);
 
@@ -59,12 +60,12 @@ impl fmt::Display for Markup {
 
 impl HtmlSafe for Markup {}
 
-/// What a page says, in one language.
+/// The messages in one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Words(pub Language);
 
 impl Words {
-    /// The subtag of the language.
+    /// The language subtag.
     pub const fn code(self) -> &'static str {
         self.0.code()
     }
@@ -77,7 +78,7 @@ impl Words {
     /// A message without variables.
     ///
     /// # Errors
-    /// There is no such message.
+    /// The message does not exist.
     pub fn say(self, key: &str) -> askama::Result<Markup> {
         self.with(key, &[])
     }
@@ -85,24 +86,24 @@ impl Words {
     /// A message with its variables, each in `<bdi>`.
     ///
     /// # Errors
-    /// There is no such message, or it has other variables.
+    /// The message does not exist or has other variables.
     pub fn with(self, key: &str, values: &[(&'static str, &str)]) -> askama::Result<Markup> {
         Ok(Markup(marked_up(&self.text(key, values)?)))
     }
 
-    /// A message with one variable that is HTML already.
+    /// A message with one variable that is HTML.
     ///
     /// # Errors
-    /// There is no such message, or it has other variables.
+    /// The message does not exist or has other variables.
     pub fn around(self, key: &str, name: &'static str, inner: &Markup) -> askama::Result<Markup> {
         let around = self.with(key, &[(name, PLACE)])?;
         Ok(Markup(around.0.replace(PLACE, &inner.0)))
     }
 
-    /// The same as plain text, for an attribute.
+    /// The message as plain text, for an attribute.
     ///
     /// # Errors
-    /// There is no such message, or it has other variables.
+    /// The message does not exist or has other variables.
     pub fn text(self, key: &str, values: &[(&'static str, &str)]) -> askama::Result<String> {
         let bundle = BUNDLES.iter().zip(Language::ALL).find(|(_, language)| *language == self.0);
         let pattern = bundle.and_then(|(bundle, _)| Some((bundle, bundle.get_message(key)?.value()?)));
@@ -118,7 +119,7 @@ impl Words {
 }
 
 fn unsaid(key: &str, language: Language) -> askama::Error {
-    askama::Error::custom(format!("message {key} cannot be said in {}", language.code()))
+    askama::Error::custom(format!("message {key} cannot be formatted in {}", language.code()))
 }
 
 fn isolated(value: &str) -> String {
@@ -126,7 +127,7 @@ fn isolated(value: &str) -> String {
     format!("{ISOLATE}{inner}{POP}")
 }
 
-/// A text as HTML, with elements for its isolates.
+/// Converts a text to HTML, with elements for its isolates.
 fn marked_up(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for c in text.chars() {

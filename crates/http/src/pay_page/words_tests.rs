@@ -1,10 +1,10 @@
-//! All languages say the same, neutrally, in digits and marks that pages can rely on.
+//! All languages have the same neutral messages, in digits and marks that pages can rely on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 
-/// The messages of a language with the variables of each.
+/// The messages of a language, with the variables of each.
 fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
     let mut messages = BTreeMap::new();
     for line in source(language).lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
@@ -27,7 +27,7 @@ fn every_language_has_the_same_messages_with_the_same_variables() {
 }
 
 #[test]
-fn every_message_can_be_said_in_every_language() {
+fn every_message_is_formatted_in_every_language() {
     for language in Language::ALL {
         for (key, variables) in messages(language) {
             let names: Vec<&'static str> = variables.into_iter().map(|name| &*name.leak()).collect();
@@ -71,14 +71,14 @@ fn translations_are_translated_and_use_latin_digits() {
             }
             assert!(said.chars().all(|c| !c.is_numeric() || c.is_ascii_digit()), "{}: {said}", language.code());
         }
-        // What Filipino calls as English does.
+        // Messages that are the same in Filipino and English.
         let alike = ["email", "label-address", "label-network", "label-token", "receipt"];
         let unlike: Vec<_> = same.into_iter().filter(|key| !alike.contains(key)).collect();
         assert!(language == Language::English || unlike.is_empty(), "{}: {unlike:?}", language.code());
     }
 }
 
-/// Words that would tell a sender what he is not to be told, in each language.
+/// Words that would disclose a compliance reason to the sender, in each language.
 const TELLING: [&str; 34] = [
     "risk",
     "sanction",
@@ -117,11 +117,12 @@ const TELLING: [&str; 34] = [
 ];
 
 #[test]
-fn no_language_says_why_something_is_looked_at() {
+fn no_language_discloses_why_a_payment_is_held() {
     for language in Language::ALL {
-        let said = source(language).to_lowercase();
+        let lines = source(language).lines().filter(|line| !line.starts_with('#'));
+        let texts = lines.collect::<Vec<_>>().join("\n").to_lowercase();
         for word in TELLING {
-            assert!(!said.contains(word), "{word} stands in {}", language.code());
+            assert!(!texts.contains(word), "{word} is in {}", language.code());
         }
     }
 }
@@ -151,11 +152,11 @@ fn every_message_is_used_and_every_used_message_is_there() {
     let known = messages(Language::English);
     for key in known.keys() {
         let quoted = format!("\"{key}\"");
-        assert!(files.iter().any(|file| file.contains(&quoted)), "{key} is said nowhere");
+        assert!(files.iter().any(|file| file.contains(&quoted)), "{key} is unused");
     }
     for file in files {
         for said in file.split("say(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert!(known.contains_key(said), "{said} is no message");
+            assert!(known.contains_key(said), "{said} is not a message");
         }
     }
 }

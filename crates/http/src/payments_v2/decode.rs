@@ -1,5 +1,6 @@
-//! The requests of Payment Service v2, read from bodies, query strings and paths (specification: "Resources and their
-//! fields", "Endpoints"). Shape only: the rules of a country and of a quote are `domain::order`'s and `domain::quote`'s.
+//! Decodes requests of Payment Service v2 from bodies, query strings and paths (specification:
+//! "Resources and their fields", "Endpoints"). Structure only: the rules of countries and quotes
+//! are in `domain::order` and `domain::quote`.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -18,24 +19,24 @@ use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, Rounded
 use crate::decode::{Fields, Place, Rejection, missing, path};
 pub use engine::payments::QuoteRequest;
 
-/// Longest text where the specification names no limit.
+/// Maximum text length where the specification sets none.
 const TEXT_MAX_CHARS: usize = 256;
-/// Longest `remarks`.
+/// Maximum length of `remarks`.
 const REMARKS_MAX_CHARS: usize = 2_000;
-/// Longest account number, IBAN included.
+/// Maximum length of an account number, including IBANs.
 const ACCOUNT_NUMBER_MAX_CHARS: usize = 64;
-/// Longest branch code: BICs have 11 characters, local codes fewer.
+/// Maximum length of a branch code: BICs have 11 characters, local codes fewer.
 const BRANCH_CODE_MAX_CHARS: usize = 35;
 /// Length of an ISO 3166-1 alpha-3 code.
 const ALPHA3_CHARS: usize = 3;
-/// Longest e-mail address (RFC 5321 path, without its brackets).
+/// Maximum length of an email address (RFC 5321 path without brackets).
 const EMAIL_MAX_CHARS: usize = 254;
 
-/// Most records of one list.
+/// Maximum number of records in a list.
 const LIST_LIMIT_MAX: i64 = 1_000;
-/// Records of a list that names no limit.
+/// Default number of records in a list.
 const LIST_LIMIT_DEFAULT: i64 = 20;
-/// Most values of the `status` filter.
+/// Maximum number of values in the `status` filter.
 const STATUS_ITEMS_MAX: usize = 9;
 
 const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
@@ -44,10 +45,10 @@ const ACCOUNT_TYPE: OneOf<AccountType> = one_of(&[AccountType::Savings, AccountT
 const DOCUMENT_TYPE: OneOf<DocumentType> =
     one_of(&[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other], DocumentType::name);
 
-/// Reads the body of `POST /v2/quote`.
+/// Decodes the body of `POST /v2/quote`.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let country = fields.required("country", COUNTRY);
@@ -66,18 +67,20 @@ pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
     })
 }
 
-/// The country of a quote request that is wrong elsewhere, if it is readable.
+/// The country of an otherwise invalid quote request, if readable.
 pub fn quote_country(body: &[u8]) -> Option<Country> {
     Fields::of_body(body).ok()?.required("country", COUNTRY)
 }
 
-/// Reads the body of `POST /v2/payment`. The amount is rounded to the decimals that it is compared at; a `timestamp` or `bank_branch_name` from the client is ignored.
+/// Decodes the body of `POST /v2/payment`. Rounds the amount to the decimals used for comparison;
+/// ignores a client's `timestamp` and `bank_branch_name`.
 ///
-/// Faults of shape come with a draft in which something harmless stands in for the wrong fields, so that the rules of
-/// the country can be applied to all others and a client is told everything at once (`order::merge_faults`).
+/// Structural errors come with a draft that has placeholders for the invalid fields. The country's
+/// rules can then be applied to all other fields, and the client sees every error at once
+/// (`order::merge_faults`).
 ///
 /// # Errors
-/// Malformed JSON, or every wrong field where the country, whose rules would apply, is one of them.
+/// Malformed JSON, or every invalid field if the country, whose rules would apply, is one of them.
 pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
     let mut fields = Fields::of_body(body)?;
     let short = text(TEXT_MAX_CHARS);
@@ -151,12 +154,12 @@ pub enum SortingOrder {
     Desc,
 }
 
-/// `SearchType`: what `search_term` is compared with.
+/// `SearchType`: the field that `search_term` is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchType {
-    /// The payment's id.
+    /// The payment id.
     Id,
-    /// The caller's own id.
+    /// The external id.
     ExternalId,
     /// Bank reference, rail reference and wallet transaction ids.
     LinkedTxn,
@@ -179,26 +182,26 @@ const PAYMENT_STATE: OneOf<PaymentState> = one_of(&PaymentState::ALL, PaymentSta
 pub struct ListQuery {
     /// Destination country.
     pub country: Country,
-    /// Most records of the answer, 0 to 1,000.
+    /// Maximum number of records, 0 to 1,000.
     pub limit: u32,
     /// Records to skip; beyond the last one the answer is empty.
     pub offset: u64,
-    /// Which end comes first.
+    /// The sort order.
     pub sorting_order: SortingOrder,
     /// Created at or after.
     pub start_ts: Option<Timestamp>,
     /// Created before.
     pub end_ts: Option<Timestamp>,
-    /// In one of these states; in any where empty.
+    /// In one of these states; empty means any.
     pub status: Vec<PaymentState>,
-    /// What to look for, and the term.
+    /// The search field and term.
     pub search: Option<(SearchType, String)>,
 }
 
-/// Reads the query of `GET /v2/payments`.
+/// Decodes the query of `GET /v2/payments`.
 ///
 /// # Errors
-/// Every wrong parameter, in the order of the specification.
+/// Every invalid parameter, in the order of the specification.
 pub fn list_query(raw: Option<&str>) -> Result<ListQuery, Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
@@ -223,9 +226,9 @@ pub fn list_query(raw: Option<&str>) -> Result<ListQuery, Rejection> {
     })
 }
 
-/// `search_type` and `search_term`, which go only together; a blank term is no term.
+/// `search_type` and `search_term`, which require each other; a blank term counts as none.
 fn search(query: &mut Query) -> Option<(SearchType, String)> {
-    // A parameter that was given but is wrong counts as given: its own fault is enough.
+    // An invalid parameter still counts as given: one error is enough.
     let (typed, termed) = (query.has("search_type"), query.has("search_term"));
     let kind = query.optional("search_type", |name, given| SEARCH_TYPE.read_str(name, given));
     let term = query.optional("search_term", |name, given| text(TEXT_MAX_CHARS).read_str(name, given));
@@ -237,19 +240,20 @@ fn search(query: &mut Query) -> Option<(SearchType, String)> {
     Some((kind?, term?))
 }
 
-/// What names a payment in `GET /v2/payments/{id}`.
+/// The identifier of a payment in `GET /v2/payments/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaymentKey {
-    /// Our id.
+    /// The payment id.
     Id(PaymentId),
-    /// The caller's own id (`external=true`).
+    /// The external id (`external=true`).
     External(String),
 }
 
-/// Reads path and query of `GET /v2/payments/{id}`: the country and which payment. An `id` that is no text is `None`.
+/// Decodes path and query of `GET /v2/payments/{id}`: the country and the payment. `id` is `None`
+/// if it is not valid text.
 ///
 /// # Errors
-/// Every wrong parameter of the query, else a wrong id.
+/// Every invalid parameter of the query, else an invalid id.
 pub fn payment_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, PaymentKey), Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
@@ -264,10 +268,11 @@ pub fn payment_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, P
     Ok((country, key))
 }
 
-/// Reads path and query of `GET /v2/quote/{id}`: the country and which quote. An `id` that is no text is `None`.
+/// Decodes path and query of `GET /v2/quote/{id}`: the country and the quote. `id` is `None` if it
+/// is not valid text.
 ///
 /// # Errors
-/// A wrong country, else a wrong id.
+/// An invalid country, else an invalid id.
 pub fn quote_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, QuoteId), Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
@@ -275,16 +280,16 @@ pub fn quote_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, Quo
     Ok((country, QuoteId(path::uuid(path::text(id)?)?)))
 }
 
-/// How `GET /v2/events` is to be answered.
+/// The delivery mode of `GET /v2/events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventsMode {
-    /// Endlessly, as things happen.
+    /// An endless stream.
     Stream,
     /// One page.
     Poll {
-        /// Most events of the page, 0 to 1,000.
+        /// Maximum number of events in the page, 0 to 1,000.
         limit: usize,
-        /// How long to wait for the first one, 0 to 30 s.
+        /// How long to wait for the first event, 0 to 30 s.
         wait_s: u64,
     },
 }
@@ -294,7 +299,7 @@ pub enum EventsMode {
 pub struct EventsQuery {
     /// Stream or page.
     pub mode: EventsMode,
-    /// The last position that the reader has: `after`, else `Last-Event-ID`; `None` = from now on.
+    /// The reader's last position: `after`, else `Last-Event-ID`; `None` means new events only.
     pub after: Option<i64>,
 }
 
@@ -303,10 +308,10 @@ const EVENTS_LIMIT_DEFAULT: i64 = 100;
 const EVENTS_WAIT_MAX_S: i64 = 30;
 const EVENTS_MODE: OneOf<bool> = one_of(&[false, true], |poll| if poll { "poll" } else { "stream" });
 
-/// Reads the query of `GET /v2/events`.
+/// Decodes the query of `GET /v2/events`.
 ///
 /// # Errors
-/// Every wrong parameter.
+/// Every invalid parameter.
 pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<EventsQuery, Rejection> {
     let mut query = Query::of(raw);
     let mode = query.optional("mode", |name, given| EVENTS_MODE.read_str(name, given));
@@ -327,7 +332,7 @@ pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<Even
     Ok(EventsQuery { after: last_event_id(headers)?, ..query })
 }
 
-/// The position that a reader of server-sent events hands back when it reconnects.
+/// The position that a reader of server-sent events sends when it reconnects.
 fn last_event_id(headers: &http::HeaderMap) -> Result<Option<i64>, Rejection> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let read = Integer { min: 0, max: i64::MAX }.read_str("last-event-id", value.to_str().unwrap_or_default());

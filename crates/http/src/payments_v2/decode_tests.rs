@@ -1,4 +1,4 @@
-//! The requests of Payment Service v2 against tables of fields and faults.
+//! Decoding requests of Payment Service v2: tables of fields and errors.
 
 use super::*;
 use crate::decode::Place;
@@ -26,7 +26,7 @@ fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Vec<(&'static str
     }
 }
 
-/// The faults of an order, whether or not its country could be read.
+/// The errors of an order, whether or not its country was readable.
 fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
     match payment_order(body) {
         Ok((_, shape)) => shape.iter().map(|fault| (fault.field, fault.rule)).collect(),
@@ -50,7 +50,7 @@ fn a_quote_request_is_read_exactly() {
 }
 
 #[test]
-fn a_quote_request_tells_all_its_faults() {
+fn a_quote_request_reports_all_its_errors() {
     assert_eq!(
         faults(quote_request(br#"{"country":"USA","amount":"5","beneficiary_account_number":1}"#)),
         [
@@ -79,7 +79,7 @@ fn an_order_is_read_and_what_the_server_fills_in_is_ignored() {
     assert_eq!(draft.sender_relation, "Brother");
 }
 
-/// Writes the amount with decimals, which serde_json's own numbers would turn into a binary float.
+/// Writes the amount with decimals, which serde_json would turn into a binary float.
 trait ReplaceNumber {
     fn replace_number(self) -> Vec<u8>;
 }

@@ -1,7 +1,8 @@
 //! `GET /v2/events`: a tenant's log as JSON lines, as server-sent events, or page by page.
 //!
-//! All three read the store from a position on and wait for news; what is sent was committed. A reader that is too
-//! slow is cut: it comes back with its last position and misses nothing.
+//! All modes read the store from a position on and wait for new events; only committed events are
+//! sent. A reader that is too slow is disconnected; it resumes at its last position and misses
+//! nothing.
 
 use std::time::Duration;
 
@@ -16,28 +17,28 @@ use tokio::sync::watch;
 use super::render;
 use crate::write;
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE: usize = 500;
-/// A stream ends cleanly after this long.
+/// Maximum duration of a stream.
 pub const STREAM_MAX_S: i64 = 3_600;
-/// How often a stream looks for events that other nodes committed.
+/// Poll interval for events committed by other nodes.
 const LOOK_EVERY_MS: u64 = 500;
-/// Commits that come in quick succession are read together.
+/// Commits within this time are read together.
 const GATHER_MS: u64 = 5;
-/// What `retry:` tells an SSE client, in milliseconds.
+/// The `retry:` value for SSE clients, in milliseconds.
 const SSE_RETRY_MS: u32 = 2_000;
 
-/// How events are framed.
+/// The framing of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// One JSON object a line, an empty line as heartbeat.
+    /// One JSON object per line, with an empty line as heartbeat.
     JsonLines,
     /// Server-sent events.
     Sse,
 }
 
 impl Framing {
-    /// The content type of the answer.
+    /// The content type of the response.
     pub const fn content_type(self) -> &'static str {
         match self {
             Framing::JsonLines => "application/json",
@@ -69,20 +70,20 @@ impl Framing {
     }
 }
 
-/// Where and how a reader follows the log.
+/// Parameters of a reader.
 #[derive(Clone)]
 pub struct Follow {
     /// The payment service.
     pub payments: Payments,
-    /// Whose log.
+    /// The tenant of the log.
     pub tenant: TenantId,
-    /// The last position that the reader has.
+    /// The reader's last position.
     pub after: i64,
-    /// Framing of the answer.
+    /// The framing of the response.
     pub framing: Framing,
-    /// A stream that has nothing to say says so this often.
+    /// Heartbeat interval of an idle stream.
     pub heartbeat: Duration,
-    /// Turns true when the service stops.
+    /// Becomes true when the service stops.
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -93,7 +94,7 @@ struct Reader {
     opened: bool,
 }
 
-/// The endless answer: everything behind `after`, then what happens.
+/// The stream: all events after `after`, then new ones.
 pub fn stream(follow: Follow) -> impl Stream<Item = Result<Bytes, StoreError>> {
     let news = follow.payments.engine().feed().follow();
     let ends_at = follow.payments.world().clock.now() + domain::time::Span::secs(STREAM_MAX_S);
@@ -104,7 +105,7 @@ pub fn stream(follow: Follow) -> impl Stream<Item = Result<Bytes, StoreError>> {
             Ok(Some(chunk)) => Some((Ok(chunk), Some(reader))),
             Ok(None) => None,
             Err(error) => {
-                tracing::warn!(%error, "an event stream ends: its log cannot be read");
+                tracing::warn!(%error, "reading the event log failed, stream ends");
                 Some((Err(error), None))
             }
         }
@@ -144,7 +145,7 @@ impl Reader {
     }
 }
 
-/// Waits for a commit of this node, for the time to look what others committed, or for `until`.
+/// Waits for a commit on this node, for the next poll of other nodes' commits, or for `until`.
 async fn wait(news: &mut watch::Receiver<u64>, stopping: &mut watch::Receiver<bool>, until: tokio::time::Instant) {
     let look = Duration::from_millis(LOOK_EVERY_MS);
     tokio::select! {
@@ -158,7 +159,7 @@ async fn wait(news: &mut watch::Receiver<u64>, stopping: &mut watch::Receiver<bo
     }
 }
 
-/// One page behind `after`: at once if there is anything, else what comes within `wait_s`.
+/// One page after `after`: at once if there are events, else those that arrive within `wait_s`.
 pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u8>, StoreError> {
     let mut news = follow.payments.engine().feed().follow();
     let until = tokio::time::Instant::now() + Duration::from_secs(wait_s);

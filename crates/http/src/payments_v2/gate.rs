@@ -1,5 +1,5 @@
-//! Who may pass: authentication, rate limits and the reading of a request, in the order that clients are told
-//! (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
+//! The guard of every operation: authentication, rate limits and reading of the request, in the
+//! documented order (`decisions.md`, "Precedence": 401, 403, 429, then the request itself).
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -28,29 +28,29 @@ use crate::problem::Problem;
 use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
 
-/// Seconds after which a request whose key is still under way may be sent again.
+/// `Retry-After` in seconds for a request whose key is still in progress.
 const RETRY_AFTER_S: i64 = 1;
 
-/// What the operations are set up with.
+/// Settings of the operations.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What a token must carry.
+    /// The rules for tokens.
     pub rules: Rules,
-    /// How much each key may ask.
+    /// The rate limits of each key.
     pub rates: Rates,
-    /// Event streams of one key at once.
+    /// Maximum number of concurrent event streams per key.
     pub streams_per_key: usize,
-    /// A stream that has nothing to say says so this often.
+    /// Heartbeat interval of an idle stream.
     pub heartbeat: Duration,
-    /// How long a request waits for the first one of its Idempotency-Key.
+    /// Timeout for a request that waits for the first one with its Idempotency-Key.
     pub patience: Duration,
-    /// Bounds of a request's body.
+    /// Limits of a request's body.
     pub body: BodyLimits,
-    /// Turns true when the service stops: streams end then.
+    /// Becomes true when the service stops; streams end then.
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }
 
-/// Everything that the six operations share.
+/// State shared by the six operations.
 pub struct Api {
     pub(super) payments: Payments,
     pub(super) settings: Settings,
@@ -61,7 +61,7 @@ pub struct Api {
     streams: Mutex<HashMap<Box<str>, usize>>,
 }
 
-/// A request that has passed.
+/// An accepted request.
 pub(super) struct Admitted {
     pub(super) caller: Caller,
     pub(super) access_key: Box<str>,
@@ -70,7 +70,7 @@ pub(super) struct Admitted {
     pub(super) idempotency: Option<Idempotency>,
 }
 
-/// What an operation answers with when all went well.
+/// The successful result of an operation.
 pub(super) struct Answer {
     body: Body,
     content_type: &'static str,
@@ -93,7 +93,7 @@ impl Answer {
 }
 
 impl Api {
-    /// The operations over the payment service.
+    /// The operations of the payment service.
     pub fn new(payments: Payments, settings: Settings) -> Arc<Api> {
         let keys = StoreKeys { store: payments.store().clone(), clock: payments.world().clock.clone() };
         let keys = KeyCache::new(keys, BELIEVED_FOR);
@@ -108,7 +108,7 @@ impl Api {
         })
     }
 
-    /// Lets a request pass to `serve` and puts its answer, or what stopped it, into a response.
+    /// Passes an accepted request to `serve` and turns its result, or the refusal, into a response.
     pub(super) async fn handle<F>(
         self: Arc<Self>,
         operation: Operation,
@@ -127,7 +127,8 @@ impl Api {
             Err(problem) => Err(problem),
         };
         if answer.as_ref().is_err_and(|problem| problem.status() == StatusCode::TOO_MANY_REQUESTS) {
-            // Whatever the limit was that is used up (streams are counted apart), nothing more may be asked now.
+            // After any 429 (streams are counted separately) the remaining requests are reported as
+            // 0.
             allowance.remaining = 0;
         }
         let mut response = answer.map_or_else(|problem| problem.respond(&id), respond);
@@ -171,10 +172,11 @@ impl Api {
         Ok((Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency }, turn))
     }
 
-    /// The tenant that proves itself by these headers, for routes beside the six operations. Counts against no limit.
+    /// Authenticates a tenant by its headers, for routes beside the six operations. Not rate
+    /// limited.
     ///
     /// # Errors
-    /// 401, 403, or 503 where the keys cannot be read.
+    /// 401, 403, or 503 if the keys cannot be read.
     pub async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<TenantId, Problem> {
         let proven = self.verifier.verify(headers, peer, self.wall_clock().now()).await;
         proven.map(|caller| caller.tenant()).map_err(|refused| self.refused(&refused))
@@ -184,7 +186,7 @@ impl Api {
         if matches!(refused, auth::Refused::Unauthorized(_)) {
             metrics::counter!("corridor_auth_failures_total").increment(1);
         }
-        tracing::info!(%refused, "a request was not let in");
+        tracing::info!(%refused, "authentication failed");
         refused.problem(self.verifier.rules().candour())
     }
 
@@ -204,11 +206,11 @@ impl Api {
             BodyError::TooSlow => {
                 Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body did not arrive in time")
             }
-            BodyError::Broken => Problem::bad_request("body_incomplete", "The body broke off"),
+            BodyError::Broken => Problem::bad_request("body_incomplete", "The body is incomplete"),
         })
     }
 
-    /// Tokens are judged by the wall's clock, whatever the business clock of a sandbox says.
+    /// Tokens are checked against the wall clock, whatever a sandbox's business clock shows.
     fn wall_clock(&self) -> Arc<dyn Clock> {
         self.payments.world().wall_clock.clone()
     }
@@ -218,7 +220,7 @@ impl Api {
         self.payments.world().clock.now()
     }
 
-    /// Takes one of a key's event streams; it is given back when the returned value is dropped.
+    /// Takes one of a key's event streams; dropping the returned value releases it.
     pub(super) fn take_stream(self: &Arc<Self>, access_key: &str) -> Result<StreamPermit, Problem> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let open = streams.entry(access_key.into()).or_insert(0);
@@ -232,7 +234,7 @@ impl Api {
     }
 }
 
-/// One open event stream of a key.
+/// An open event stream of a key.
 pub(super) struct StreamPermit {
     api: Arc<Api>,
     access_key: Box<str>,
@@ -252,7 +254,7 @@ impl Drop for StreamPermit {
 }
 
 fn still_under_way() -> Problem {
-    let message = "A request with this Idempotency-Key is still under way";
+    let message = "A request with this Idempotency-Key is still in progress";
     Problem::new(StatusCode::CONFLICT, "request_under_way", message).retry_after(RETRY_AFTER_S)
 }
 

@@ -1,4 +1,5 @@
-//! Which answer each refusal of the engine gets (`decisions.md`, "Payment Service v2", the table of errors).
+//! Maps the engine's refusals to responses (`decisions.md`, "Payment Service v2", the table of
+//! errors).
 
 use domain::payment::accept::Refusal;
 use engine::batcher::EngineError;
@@ -7,10 +8,10 @@ use engine::payments::Denied;
 
 use crate::problem::Problem;
 
-/// Seconds after which a busy or unreachable service may be asked again.
+/// `Retry-After` in seconds of a busy or unreachable service.
 const RETRY_AFTER_S: i64 = 1;
 
-/// The answer to a request that was not served.
+/// The response to a request that was not served.
 pub fn problem(denied: Denied) -> Problem {
     match denied {
         Denied::Invalid(faults) => Problem::invalid(faults),
@@ -23,7 +24,7 @@ pub fn problem(denied: Denied) -> Problem {
             Problem::unavailable(RETRY_AFTER_S)
         }
         Denied::Store(error) => {
-            tracing::error!(%error, "a read failed");
+            tracing::error!(%error, "reading from the store failed");
             Problem::unavailable(RETRY_AFTER_S)
         }
     }
@@ -38,10 +39,10 @@ fn refused_problem(refused: Refused) -> Problem {
         Refused::IdempotencyMismatch => Problem::invalid_header(
             "idempotency-key",
             "idempotency_mismatch",
-            "The key was used with another body; use a new key for a new request",
+            "The key was already used with a different body; use a new key for a new request",
         ),
         refused => {
-            tracing::error!(%refused, "a request was refused for a reason that no client can cause");
+            tracing::error!(%refused, "request refused for an internal reason");
             Problem::internal()
         }
     }
@@ -51,7 +52,7 @@ fn order_problem(refusal: Refusal) -> Problem {
     let message = refusal.to_string();
     match refusal {
         Refusal::ExternalIdConflict(payment) => {
-            let fault = domain::fault::Fault::new("external_id", "external_id_conflict", "This id is taken already");
+            let fault = domain::fault::Fault::new("external_id", "external_id_conflict", "This id is already in use");
             Problem::invalid(vec![fault.with("payment_id", payment)])
         }
         Refusal::QuoteNotFound => Problem::bad_request("quote_not_found", message),
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
     use crate::request_id::RequestId;
 
-    /// Status, Retry-After and code of an answer.
+    /// Status, Retry-After and code of a response.
     async fn told(denied: Denied) -> (u16, Option<String>, String) {
         let answer = problem(denied).respond(&RequestId::of(&http::HeaderMap::new()));
         let retry_after = answer.headers().get("retry-after").map(|value| value.to_str().expect("a number").to_owned());

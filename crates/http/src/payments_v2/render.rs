@@ -1,5 +1,5 @@
-//! The specification's resources as JSON, written straight from domain values. The same bytes answer a request, a
-//! list, a replay and an event.
+//! Renders the specification's resources as JSON, straight from domain values. A request, a list, a
+//! replay and an event produce the same bytes.
 
 use domain::event::Event;
 use domain::order::Order;
@@ -33,7 +33,7 @@ pub fn quote(out: &mut ObjectWriter<'_>, quote: &Quote) {
     out.money("wallet_txn_cost", offer.charge.cost);
 }
 
-/// A payment response, as the payment stood at `standing`.
+/// A payment response with the payment's status at `standing`.
 pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standing) {
     out.plain("id", payment.id);
     out.time("timestamp", standing.state_at);
@@ -50,15 +50,15 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
     out.text_or_null("bank_reference", standing.bank_reference.as_deref());
 }
 
-/// The answer to POST /v2/payment: always as accepted, whatever has become of the payment since, and silent about what
-/// screening found.
+/// The answer to POST /v2/payment: always as accepted, whatever the current status, and without
+/// screening results.
 pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
     let standing =
         Standing { state: PaymentState::Queued, state_at: payment.accepted_at, msg: None, bank_reference: None };
     response(out, payment, &standing);
 }
 
-/// An order as it was accepted.
+/// An order as accepted.
 pub fn order(out: &mut ObjectWriter<'_>, order: &Order, payment: &Payment) {
     out.text("country", order.country.alpha3());
     out.text("currency", order.currency.code());
@@ -90,7 +90,7 @@ pub fn order(out: &mut ObjectWriter<'_>, order: &Order, payment: &Payment) {
     out.time("timestamp", payment.accepted_at);
 }
 
-/// A payment record, as the payment stood at `standing`.
+/// A payment record with the payment's status at `standing`.
 pub fn record(out: &mut ObjectWriter<'_>, record: &Record, standing: &Standing) {
     out.plain("id", record.payment.id);
     out.object("order", |out| order(out, &record.order, &record.payment));
@@ -98,19 +98,19 @@ pub fn record(out: &mut ObjectWriter<'_>, record: &Record, standing: &Standing) 
     out.object("quote", |out| quote(out, &record.quote));
 }
 
-/// A list of payment records, each as it stands now.
+/// A list of payment records with their current status.
 pub fn records(out: &mut ArrayWriter<'_>, records: &[Record]) {
     for each in records {
         out.object(|out| record(out, each, &each.payment.standing));
     }
 }
 
-/// An event as the log shows it: the body of its webhook.
+/// An event as in the log: also the body of its webhook.
 pub fn event_body(entry: &EventRecord) -> Vec<u8> {
     write::object(|out| event(out, entry))
 }
 
-/// An event: envelope and the thing as it was then.
+/// An event: the envelope, and the resource at the time of the event.
 pub fn event(out: &mut ObjectWriter<'_>, entry: &EventRecord) {
     envelope(out, &entry.event);
     out.object("data", |out| match &entry.subject {

@@ -52,7 +52,8 @@ async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Re
     .await
 }
 
-/// The id in a path; an error where it is not percent-encoded UTF-8, which is told after 401 and in our own words.
+/// The id in a path; an error if it is not percent-encoded UTF-8, reported after 401 in the
+/// service's format.
 type Id = Result<Path<String>, PathRejection>;
 
 fn text(id: Id) -> Option<String> {
@@ -110,7 +111,7 @@ async fn list_payments(State(api): State<Arc<Api>>, request: Request<Body>) -> R
     .await
 }
 
-/// The store's filter; `None` where nothing can match.
+/// The store's filter; `None` if nothing can match.
 fn filter(query: ListQuery) -> Option<ListFilter> {
     if query.limit == 0 {
         return None;
@@ -152,7 +153,7 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
         }
         let permit = api.take_stream(&admitted.access_key)?;
         let chunks = events::stream(follow).map(move |chunk| {
-            // The permit lives as long as the stream does.
+            // The stream holds the permit until it ends.
             let _held = &permit;
             chunk
         });
@@ -161,7 +162,7 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
     .await
 }
 
-/// Server-sent events for a reader that prefers them to JSON.
+/// Whether the client prefers server-sent events to JSON.
 fn framing(headers: &HeaderMap) -> Framing {
     let accepted = Accepted::of(headers);
     let sse = accepted.named(Framing::Sse.content_type());
@@ -169,8 +170,9 @@ fn framing(headers: &HeaderMap) -> Framing {
     if prefers { Framing::Sse } else { Framing::JsonLines }
 }
 
-/// Where to read on: the given position, or the end of the log. A position older than what is kept is refused, but
-/// for 0, which means all that is kept; so is one ahead of the log, whose reader would miss everything up to it.
+/// The start position: the given one, or the end of the log. A position older than the stored
+/// events is refused, except 0, which means all stored events. So is one beyond the log, whose
+/// reader would miss every event up to it.
 async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<i64, Problem> {
     let store = api.payments.store();
     let tenant = admitted.caller.tenant;
@@ -182,11 +184,11 @@ async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<
     let head = store.event_head(tenant).await.map_err(failed)?;
     if after > head {
         let message = format!(
-            "The log ends at {head}: this position is from another log, or from one that was reset; start again from 0, or without one"
+            "The log ends at {head}: this position belongs to a different or a reset log; start again from 0, or without a position"
         );
         return Err(Problem::bad_request("cursor_ahead", message).with("head", head));
     }
-    // Of a log that is empty now everything that ever was in it is gone.
+    // If the log is empty now, all of its events have expired.
     let gone = store.oldest_event(tenant).await.map_err(failed)?.map_or(head, |(oldest, _)| oldest - 1);
     if after < gone {
         let message = format!("Events up to {gone} are no longer kept; start again from 0");

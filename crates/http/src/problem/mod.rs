@@ -1,7 +1,8 @@
-//! Error answers of both services, each in its own shape: fixed text for the outside, nothing of the inside.
+//! Error responses of both services, each in its own format: fixed public texts, no internal
+//! details.
 //!
-//! [`Problem`] is Payment Service v2's `{"detail": …}`; [`WalletProblem`] is Wallet Service v1's flat body. Neither
-//! logs: a failure is logged once, where it is handled.
+//! [`Problem`] is Payment Service v2's `{"detail": …}`; [`WalletProblem`] is Wallet Service v1's
+//! flat body. Neither logs: the code that handles a failure logs it once.
 
 mod wallet;
 
@@ -17,7 +18,8 @@ use crate::decode::{Place, Rejection};
 use crate::request_id::RequestId;
 use crate::write::{self, ArrayWriter, ObjectWriter};
 
-/// An error answer of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment Service v2").
+/// An error response of Payment Service v2 (specification: "Errors"; `decisions.md`, "Payment
+/// Service v2").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     status: StatusCode,
@@ -27,9 +29,9 @@ pub struct Problem {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Detail {
-    /// 422: one item per fault.
+    /// 422: one item per error.
     Faults(Rejection),
-    /// Everything else.
+    /// Every other status.
     Coded { code: &'static str, message: String, more: Vec<(&'static str, String)> },
 }
 
@@ -55,14 +57,14 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, code, message)
     }
 
-    /// 404 of a path that no operation has.
+    /// 404 for an unknown path.
     pub fn no_such_route() -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "not_found", "There is no such path")
+        Problem::new(StatusCode::NOT_FOUND, "not_found", "Path not found")
     }
 
     /// 405.
     pub fn method_not_allowed() -> Problem {
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "The path does not take this method")
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")
     }
 
     /// 409 with `Retry-After`.
@@ -70,12 +72,12 @@ impl Problem {
         Problem::new(StatusCode::CONFLICT, code, message).retry_after(retry_after_s)
     }
 
-    /// 422 for faults of the body that were found after its shape was read.
+    /// 422 for errors in the body that are found after its structure was read.
     pub fn invalid(faults: Vec<Fault>) -> Problem {
         Problem::from(Rejection::body(faults))
     }
 
-    /// 422 for one header.
+    /// 422 for a header.
     pub fn invalid_header(header: &'static str, rule: &'static str, message: &str) -> Problem {
         let faults = vec![Fault::new(header, rule, message)];
         Problem::from(Rejection::Faults { place: Place::Header, faults })
@@ -86,21 +88,23 @@ impl Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests").retry_after(retry_after_s)
     }
 
-    /// 500. What happened is in the log under the request's id.
+    /// 500. The cause is in the log, under the request's id.
     pub fn internal() -> Problem {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal_error",
-            "The service failed; the log has the request id",
+            "Internal error; quote the request id when you contact support",
         )
     }
 
     /// 503 with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy").retry_after(retry_after_s)
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy; retry later")
+            .retry_after(retry_after_s)
     }
 
-    /// The same with one more member in `detail` (`payment_id` …). A list of faults takes it as context of its last one.
+    /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the
+    /// last one.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Problem {
         match &mut self.detail {
@@ -115,7 +119,7 @@ impl Problem {
         self
     }
 
-    /// The same with `Retry-After`.
+    /// Adds `Retry-After`.
     #[must_use]
     pub const fn retry_after(mut self, seconds: i64) -> Problem {
         self.retry_after_s = Some(seconds);
@@ -127,12 +131,12 @@ impl Problem {
         self.status
     }
 
-    /// The answer.
+    /// The response.
     pub fn respond(self, id: &RequestId) -> Response {
         self.into_bytes(id).map(Into::into)
     }
 
-    /// The answer and its whole body.
+    /// The response and its whole body.
     pub fn into_bytes(self, id: &RequestId) -> http::Response<Bytes> {
         let body = write::object(|out| match &self.detail {
             Detail::Faults(rejection) => out.array("detail", |items| write_rejection(items, rejection)),
@@ -156,8 +160,8 @@ impl From<Rejection> for Problem {
     }
 }
 
-/// The answer to a request that went wrong, with what RFC 9110 wants beside some statuses. It is about this request
-/// alone: no cache may keep it.
+/// The response to a failed request, with the headers that RFC 9110 requires for some statuses. It
+/// must not be cached.
 fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from(body));
     *response.status_mut() = status;
@@ -202,7 +206,7 @@ fn write_fault(items: &mut ArrayWriter<'_>, place: Place, fault: &Fault) {
     items.object(|item| {
         item.array("loc", |loc| {
             loc.text(place.name());
-            // A fault of the whole place names no field.
+            // An error of the whole part names no field.
             fault.field.split('.').filter(|part| !part.is_empty()).for_each(|part| loc.text(part));
         });
         item.text("msg", &fault.message);
@@ -223,7 +227,7 @@ fn write_context(out: &mut ObjectWriter<'_>, name: &str, value: &str) {
     }
 }
 
-/// The context that is written as a number where it is one: what pydantic writes so, and amounts.
+/// Context written as a number: the names for which pydantic does so, and amounts.
 fn is_numeric(name: &str) -> bool {
     const NUMERIC: [&str; 16] = [
         "min_length",

@@ -1,4 +1,4 @@
-//! Error bodies of both services, as they stand on the wire.
+//! Error bodies of both services, as sent.
 
 use domain::time::Timestamp;
 use http::HeaderMap;
@@ -110,7 +110,7 @@ async fn v1_names_the_first_wrong_field_and_lists_the_others() {
 }
 
 #[tokio::test]
-async fn v1_tells_the_limit_its_window_and_when_to_come_back() {
+async fn v1_reports_the_limit_its_window_and_when_to_retry() {
     let allowance = Allowance { limit: 50, remaining: 0, reset_s: 12, retry_after_s: Some(12) };
     let (status, headers, body) =
         parts(WalletProblem::too_many_requests(&allowance).respond(&id(), Timestamp(0))).await;

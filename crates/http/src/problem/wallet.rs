@@ -1,4 +1,4 @@
-//! Error answers of Wallet Service v1 (specification: "Errors").
+//! Error responses of Wallet Service v1 (specification: "Errors").
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use crate::limits::Allowance;
 use crate::request_id::RequestId;
 use crate::write::{self, ObjectWriter};
 
-/// Length of a window, as the details of 429 write it.
+/// Length of a window, as in the details of 429.
 const WINDOW: &str = "60s";
 
 /// A member of `details`.
@@ -31,13 +31,13 @@ pub struct WalletProblem {
     message: String,
     field: Option<&'static str>,
     details: Vec<(&'static str, Detail)>,
-    /// How many of the first details stand at top level too.
+    /// How many of the first details also appear at top level.
     top_level: u8,
     retry_after_s: Option<i64>,
 }
 
 impl WalletProblem {
-    /// An error without field and details; `error` is one of the specification's codes.
+    /// An error without field and details; `error` is a code of the specification.
     pub fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> WalletProblem {
         WalletProblem {
             status,
@@ -92,37 +92,37 @@ impl WalletProblem {
 
     /// 500 INTERNAL_ERROR.
     pub fn internal() -> WalletProblem {
-        let message = "The service failed; the log has the request id";
+        let message = "Internal error; quote the request id when you contact support";
         WalletProblem::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
     }
 
     /// 503 SERVICE_UNAVAILABLE with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> WalletProblem {
-        WalletProblem::new(StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE", "The service is busy")
+        WalletProblem::new(StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE", "The service is busy; retry later")
             .retry_after(retry_after_s)
     }
 
-    /// The same in other words.
+    /// Replaces the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> WalletProblem {
         self.message = message.into();
         self
     }
 
-    /// The same, about `field`.
+    /// Sets the field.
     #[must_use]
     pub const fn of_field(mut self, field: &'static str) -> WalletProblem {
         self.field = Some(field);
         self
     }
 
-    /// The same with one more member in `details`.
+    /// Adds a member to `details`.
     #[must_use]
     pub fn with(self, name: &'static str, value: impl ToString) -> WalletProblem {
         self.detail(name, Detail::Text(value.to_string()))
     }
 
-    /// The same with one more number in `details`.
+    /// Adds a number to `details`.
     #[must_use]
     pub fn number(self, name: &'static str, value: i64) -> WalletProblem {
         self.detail(name, Detail::Number(value))
@@ -133,7 +133,7 @@ impl WalletProblem {
         self
     }
 
-    /// The same with a member both at top level and in `details` (`existing_wallet_id`, `required_kyc_level`).
+    /// Adds a member at top level and in `details` (`existing_wallet_id`, `required_kyc_level`).
     #[must_use]
     pub fn with_top_level(mut self, name: &'static str, value: impl ToString) -> WalletProblem {
         self.details.insert(self.top_level.into(), (name, Detail::Text(value.to_string())));
@@ -141,7 +141,7 @@ impl WalletProblem {
         self
     }
 
-    /// The same with `Retry-After`.
+    /// Adds `Retry-After`.
     #[must_use]
     pub const fn retry_after(mut self, seconds: i64) -> WalletProblem {
         self.retry_after_s = Some(seconds);
@@ -153,12 +153,12 @@ impl WalletProblem {
         self.status
     }
 
-    /// The answer, given at `now`.
+    /// The response, dated `now`.
     pub fn respond(self, id: &RequestId, now: Timestamp) -> Response {
         self.into_bytes(id, now).map(Into::into)
     }
 
-    /// The answer, given at `now`, and its whole body.
+    /// The response, dated `now`, and its whole body.
     pub fn into_bytes(self, id: &RequestId, now: Timestamp) -> http::Response<Bytes> {
         let body = write::object(|out| {
             out.text("error", self.error);
@@ -197,7 +197,8 @@ fn write_detail(details: &mut ObjectWriter<'_>, name: &str, value: &Detail) {
     }
 }
 
-/// Wrong shape is 400 INVALID_REQUEST: the first fault gives message and field, all of them are in `details.faults`.
+/// A wrong structure is 400 INVALID_REQUEST: message and field of the first error, all errors in
+/// `details.faults`.
 impl From<Rejection> for WalletProblem {
     fn from(rejection: Rejection) -> WalletProblem {
         let message = rejection.to_string();
@@ -208,11 +209,11 @@ impl From<Rejection> for WalletProblem {
     }
 }
 
-/// The same for faults that were found after the shape was read; there is at least one.
+/// The same for errors found after the structure was read; there is at least one.
 impl From<Vec<Fault>> for WalletProblem {
     fn from(faults: Vec<Fault>) -> WalletProblem {
         let problem = match faults.first() {
-            // A fault of the whole query names no field.
+            // An error of the whole query names no field.
             Some(first) if first.field.is_empty() => WalletProblem::invalid_request(&first.message),
             Some(first) => {
                 WalletProblem::invalid_request(format!("{}: {}", first.field, first.message)).of_field(first.field)

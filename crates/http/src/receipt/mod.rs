@@ -1,6 +1,6 @@
-//! The receipt of a payment: one printable page for whoever paid, or for the bank that sent it. It says what a payment's
-//! record says, with the account number masked, and holds no script and no identity document. A payment that is not at
-//! its end gets the same page under another title.
+//! The receipt of a payment: a printable page for the payer or the sending bank. It shows the
+//! payment's record with the account number masked, without scripts and identity documents. An
+//! unfinished payment gets the same page under a different title.
 
 mod words;
 
@@ -20,78 +20,79 @@ use sha2::{Digest, Sha256};
 pub use words::Lang;
 use words::{Outcome, Words};
 
-/// The style sheet of the page, with a print style.
+/// The style sheet of the page, including print styles.
 pub const STYLE: &str = include_str!("style.css");
 
-/// Last characters of an account number that are shown.
+/// Visible last characters of an account number.
 const ACCOUNT_TAIL_CHARS: usize = 4;
-/// A number that is not longer is shown with half of that.
+/// A number of at most this length shows half as many.
 const SHORT_ACCOUNT_CHARS: usize = 8;
 
-/// What a receipt says.
+/// The content of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The tenant's name: who confirms.
+    /// The confirming tenant's name.
     pub issuer: String,
-    /// Whether no real money was moved.
+    /// Whether this is a sandbox.
     pub sandbox: bool,
     /// The payment's id.
     pub id: String,
-    /// The caller's own id.
+    /// The external id.
     pub external_id: Option<String>,
-    /// How it stands …
+    /// The status …
     pub state: PaymentState,
-    /// … since when.
+    /// … and the time of its last change.
     pub state_at: Timestamp,
-    /// When it was accepted.
+    /// The time of acceptance.
     pub accepted_at: Timestamp,
     /// The paying bank's reference.
     pub bank_reference: Option<String>,
-    /// Who sent it.
+    /// The sender.
     pub sender: String,
-    /// Who gets it.
+    /// The beneficiary.
     pub beneficiary: String,
-    /// His account, unmasked; the page masks it.
+    /// The beneficiary's account number; the page masks it.
     pub account: String,
-    /// His bank.
+    /// The beneficiary's bank.
     pub bank: String,
-    /// What the sender pays.
+    /// Amount that the sender pays.
     pub base: Money,
-    /// What the beneficiary gets.
+    /// Amount that the beneficiary receives.
     pub destination: Money,
     /// Destination units per base unit.
     pub rate: Decimal,
-    /// What the sending bank was charged; left out of a receipt for its customer.
+    /// Debits of the sending bank; omitted on a receipt for its customer.
     pub charge: Option<Charge>,
 }
 
-/// What the sending bank's prefunded account pays.
+/// Debits of the sending bank's prefunded account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
     /// For the amount.
     pub amount: Money,
-    /// Our fee.
+    /// The service fee.
     pub premium: Money,
-    /// Cost of paying out.
+    /// The cost of the payout.
     pub cost: Money,
 }
 
-/// Where the page's style comes from.
+/// The source of the page's style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style<'a> {
-    /// From the same server, as the icon in the browser's tab: their paths.
+    /// Paths on the same server, for the style sheet and the icon.
     Linked {
         /// The style sheet.
         style: &'a str,
         /// The icon.
         icon: &'a str,
     },
-    /// In the page, which is a file of its own then; a policy in it allows this style and nothing else.
+    /// Embedded in a standalone file, whose policy allows only this style.
     Inline,
 }
 
 impl Receipt {
-    /// The receipt of a payment as it stands now. The charge is the sending bank's business: its customer does not see it.
+    /// The receipt of a payment in its current state. Customers do not see the sending bank's
+    /// debits.
     pub fn of(record: &Record, issuer: &str, sandbox: bool, with_charge: bool) -> Receipt {
         let (payment, order) = (&record.payment, &record.order);
         let (charge, standing) = (&payment.charge, &payment.standing);
@@ -119,7 +120,7 @@ impl Receipt {
 /// The page in a language.
 ///
 /// # Errors
-/// The template could not be written, which a complete [`Receipt`] does not cause.
+/// Rendering the template fails, which a complete [`Receipt`] does not cause.
 pub fn page(receipt: &Receipt, lang: Lang, style: Style<'_>) -> askama::Result<String> {
     let (link, inline) = match style {
         Style::Linked { style, icon } => (Some([style, icon]), None),
@@ -130,7 +131,7 @@ pub fn page(receipt: &Receipt, lang: Lang, style: Style<'_>) -> askama::Result<S
     Page { receipt, lang, words, outcome, link, inline, css: STYLE }.render()
 }
 
-/// A policy that allows the page's own style by its digest.
+/// A policy that allows the embedded style by its digest.
 fn inline_policy() -> String {
     let digest = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
     format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
@@ -163,7 +164,7 @@ impl Page<'_> {
         format!("1 {base} = {} {destination}", self.receipt.rate)
     }
 
-    /// The instant to the minute, as people write it.
+    /// The instant to the minute, in the readable form.
     fn minute(&self, at: &Timestamp) -> String {
         let text = at.to_string();
         format!("{} {} UTC", &text[..10], &text[11..16])
@@ -174,7 +175,7 @@ impl Page<'_> {
     }
 }
 
-/// An account number of which only the end can be read: enough for whoever knows it, of no use to anybody else.
+/// An account number with only its end visible: enough to recognize it, useless to others.
 fn masked(account: &str) -> String {
     let plain: Vec<char> = account.chars().filter(|c| !c.is_whitespace()).collect();
     let shown = if plain.len() > SHORT_ACCOUNT_CHARS { ACCOUNT_TAIL_CHARS } else { ACCOUNT_TAIL_CHARS / 2 };

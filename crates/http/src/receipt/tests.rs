@@ -1,4 +1,4 @@
-//! The page as text: what is on it, what never is, and in which languages.
+//! The page's text: what it contains, what it must not contain, and its languages.
 
 use domain::currency::Currency;
 
@@ -32,7 +32,7 @@ fn shown(receipt: &Receipt, lang: Lang) -> String {
     page(receipt, lang, Style::Linked { style: "/console/receipt.css", icon: "/console/icon.svg" }).expect("rendered")
 }
 
-/// The text of the page without its elements, a line for each piece.
+/// The text of the page without markup, one line per piece.
 fn text(page: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for piece in page.split('<').skip(1) {
@@ -45,7 +45,7 @@ fn text(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_receipt_says_who_paid_whom_how_much_and_under_which_references() {
+fn a_receipt_shows_payer_payee_amount_and_references() {
     let page = shown(&receipt(PaymentState::Succeeded), Lang::En);
     let texts = text(&page);
     let after = |label: &str| {
@@ -56,7 +56,7 @@ fn a_receipt_says_who_paid_whom_how_much_and_under_which_references() {
         ("Payment receipt", "37912.05 PKR"),
         ("Reference", "00112233-4455-4677-8899-aabbccddeeff"),
         ("Your reference", "inv-2041"),
-        ("Bank&#39;s reference", "FT-77"),
+        ("Bank reference", "FT-77"),
         ("Accepted", "2026-11-21 06:57 UTC"),
         ("Sender", "Sana &#60;b&#62;Samplekhan&#60;/b&#62;"),
         ("Beneficiary", "Ali Samplekhan"),
@@ -91,11 +91,11 @@ fn only_what_is_paid_is_called_a_receipt() {
         (PaymentState::Queued, "Payment confirmation", "On its way", true),
         (PaymentState::Pending, "Payment confirmation", "On its way", true),
         (PaymentState::Processing, "Payment confirmation", "On its way", true),
-        (PaymentState::Unknown, "Payment confirmation", "Being clarified with the bank", true),
+        (PaymentState::Unknown, "Payment confirmation", "Being confirmed with the bank", true),
         (PaymentState::Rejected, "Payment confirmation", "Not paid", false),
         (PaymentState::Failed, "Payment confirmation", "Not paid", false),
         (PaymentState::Canceled, "Payment confirmation", "Not paid", false),
-        (PaymentState::Reversed, "Payment confirmation", "Paid back", false),
+        (PaymentState::Reversed, "Payment confirmation", "Returned", false),
     ] {
         let page = shown(&receipt(state), Lang::En);
         assert!(page.contains(&format!("<h1>{title}</h1>")), "{state:?}");

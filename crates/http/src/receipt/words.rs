@@ -1,4 +1,5 @@
-//! The receipt's words in the eight languages of the pay page. Numbers and ids keep Latin digits in all of them.
+//! The receipt's labels in the eight languages of the pay page. Numbers and ids use Latin digits in
+//! all.
 
 use domain::payment::PaymentState;
 
@@ -42,12 +43,12 @@ impl Lang {
         }
     }
 
-    /// Reads a tag, exactly as written.
+    /// Parses a tag in its exact spelling.
     pub fn parse(tag: &str) -> Option<Lang> {
         Lang::ALL.into_iter().find(|lang| lang.tag() == tag)
     }
 
-    /// Which way it is written: the `dir` of the page.
+    /// The writing direction: the `dir` of the page.
     pub const fn direction(self) -> &'static str {
         match self {
             Lang::Ur | Lang::Ar => "rtl",
@@ -69,18 +70,18 @@ impl Lang {
     }
 }
 
-/// What became of the payment, for people.
+/// The outcome of a payment, in broad terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The beneficiary's bank has it.
+    /// Received by the beneficiary's bank.
     Paid,
-    /// Not at its end.
+    /// In progress.
     UnderWay,
-    /// Nobody knows yet.
+    /// Unknown.
     Unclear,
-    /// It was not carried out.
+    /// Not executed.
     NotPaid,
-    /// It was carried out and came back.
+    /// Executed and returned.
     CameBack,
 }
 
@@ -95,12 +96,12 @@ impl Outcome {
         }
     }
 
-    /// Whether more will happen of itself or by a person.
+    /// Whether the payment can still change.
     pub(super) const fn is_open(self) -> bool {
         matches!(self, Outcome::UnderWay | Outcome::Unclear)
     }
 
-    /// The class of the style sheet.
+    /// The style sheet's class.
     pub(super) const fn class(self) -> &'static str {
         match self {
             Outcome::Paid => "paid",
@@ -122,7 +123,7 @@ impl Outcome {
 
 macro_rules! words {
     ($($name:ident)+) => {
-        /// The words of one language.
+        /// The labels of one language.
         pub(super) struct Words {
             $(pub(super) $name: &'static str,)+
         }
@@ -148,18 +149,18 @@ static EN: Words = Words {
     receipt: "Payment receipt",
     confirmation: "Payment confirmation",
     sandbox: "Sandbox: no real money",
-    not_final: "This payment is not finished. This page is no proof that it was paid.",
+    not_final: "This payment is not complete. This page does not prove that it was paid.",
     paid: "Paid",
     under_way: "On its way",
-    unclear: "Being clarified with the bank",
+    unclear: "Being confirmed with the bank",
     not_paid: "Not paid",
-    came_back: "Paid back",
+    came_back: "Returned",
     reference: "Reference",
     own_reference: "Your reference",
-    bank_reference: "Bank's reference",
+    bank_reference: "Bank reference",
     accepted: "Accepted",
     last_change: "Status since",
-    people: "From and to",
+    people: "Parties",
     sender: "Sender",
     beneficiary: "Beneficiary",
     account: "Account",
@@ -171,7 +172,7 @@ static EN: Words = Words {
     charged: "Charged to the sending bank",
     charge_amount: "For the amount",
     fee: "Fee",
-    cost: "Cost of paying out",
+    cost: "Payout cost",
     total: "Total",
 };
 

@@ -1,4 +1,4 @@
-//! Reading a request's body whole, within a size and a time.
+//! Reads a request's whole body within a size and time limit.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 
-/// Largest body of a request (`decisions.md`, "Body").
+/// Maximum size of a request's body (`decisions.md`, "Body").
 pub const BODY_MAX_BYTES: usize = 64 * 1024;
-/// Longest time for a body to arrive.
+/// Maximum time for a body to arrive.
 pub const BODY_READ_TIMEOUT_S: u64 = 15;
 
-/// Bounds of a body.
+/// Limits of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyLimits {
-    /// Most bytes.
+    /// Maximum size in bytes.
     pub max_bytes: usize,
-    /// Longest time from the first look at it to its end.
+    /// Maximum time from the first read to the end.
     pub read_timeout: Duration,
 }
 
@@ -27,25 +27,25 @@ impl Default for BodyLimits {
     }
 }
 
-/// Why there is no body to work with.
+/// Why the body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// Larger than allowed: 413.
     #[error("the body is too large")]
     TooLarge,
-    /// Not there in time: 408.
+    /// Not complete in time: 408.
     #[error("the body did not arrive in time")]
     TooSlow,
     /// Shorter than announced, or wrongly framed: 400.
-    #[error("the body broke off")]
+    #[error("the body is incomplete")]
     Broken,
 }
 
-/// The whole body. One that announces too much is refused before a byte of it is read; what a client sends beyond the
-/// limit is never kept.
+/// Reads the whole body. A body that announces too much is refused before a byte is read; bytes
+/// beyond the limit are discarded.
 ///
 /// # Errors
-/// Too large, too slow, broken off.
+/// Too large, too slow or incomplete.
 pub async fn collect(body: Body, limits: BodyLimits) -> Result<Bytes, BodyError> {
     if body.size_hint().lower() > u64::try_from(limits.max_bytes).unwrap_or(u64::MAX) {
         return Err(BodyError::TooLarge);
@@ -58,13 +58,13 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
     let mut first = Bytes::new();
     let mut joined = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        // Trailers carry nothing that we read.
+        // Trailers are not used.
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         if first.len() + joined.len() + data.len() > max_bytes {
             return Err(BodyError::TooLarge);
         }
         if first.is_empty() && joined.is_empty() {
-            // Most bodies come in one piece and are not copied.
+            // Most bodies arrive in one piece and are not copied.
             first = data;
             continue;
         }
@@ -77,18 +77,19 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
     Ok(if joined.is_empty() { first } else { joined.freeze() })
 }
 
-/// Whether the headers say that the body's bytes are a coded form of it (RFC 9110, section 8.4): compressed bodies are
-/// not taken.
+/// Whether the headers declare a content coding (RFC 9110, section 8.4): compressed bodies are not
+/// supported.
 pub fn is_encoded(headers: &HeaderMap) -> bool {
     let plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
     codings.any(|value| !value.as_bytes().split(|byte| *byte == b',').all(|coding| plain(coding.trim_ascii())))
 }
 
-/// What is told of a body that is.
-pub const ENCODED: &str = "A body with a content-encoding is not taken: send it as it is";
+/// The message for a body with a content coding.
+pub const ENCODED: &str = "Content-Encoding is not supported";
 
-/// Whether the headers say, once, that the body is JSON. Two types are none: who reads the other one sees another body.
+/// Whether the headers declare JSON exactly once. With two types, readers could disagree about the
+/// body.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return false };
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_bodies_are_taken() {
+    fn only_plain_bodies_are_accepted() {
         let is_coded = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
             values

@@ -1,4 +1,4 @@
-//! One connection from its first byte to its last.
+//! Serves one connection from its first byte to its last.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -27,11 +27,11 @@ use super::guard::{Guard, OpenRequest, Waits};
 use super::refusal::{Refusals, Refused};
 use crate::request_id::RequestId;
 
-/// What each connection is run with.
+/// Settings of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) waits: Waits,
-    /// Until the client takes more of an answer.
+    /// Maximum time until the client reads more of a response.
     pub(super) write: Duration,
     pub(super) refusals: Refusals,
 }
@@ -99,7 +99,7 @@ fn refused(request: &Request<Incoming>, message: &'static str) -> Refused {
     Refused { id: RequestId::of(request.headers()), ..Refused::malformed(message, request.uri().path()) }
 }
 
-/// What RFC 9112 forbids and hyper lets pass.
+/// Checks what RFC 9112 forbids and hyper accepts.
 fn fault<B>(request: &Request<B>) -> Option<&'static str> {
     if !matches!(request.version(), Version::HTTP_10 | Version::HTTP_11) {
         return None;
@@ -119,7 +119,7 @@ fn host_fault(headers: &HeaderMap, version: Version) -> Option<&'static str> {
     }
 }
 
-/// A host, maybe with a port, without anything before or after it.
+/// A host with an optional port and nothing else.
 fn is_host(value: &[u8]) -> bool {
     let Ok(authority) = Authority::try_from(value) else { return false };
     let text = authority.as_str();
@@ -130,15 +130,15 @@ fn is_host(value: &[u8]) -> bool {
         && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
-/// Section 6.1: chunks, once, are all that we take.
+/// Section 6.1: the only supported coding is chunked, once.
 fn coding_fault(headers: &HeaderMap) -> Option<&'static str> {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let first = codings.next()?;
     let is_chunked = first.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
-    (!is_chunked || codings.next().is_some()).then_some("The request's Transfer-Encoding is not chunked, once")
+    (!is_chunked || codings.next().is_some()).then_some("The request's Transfer-Encoding must be chunked, exactly once")
 }
 
-/// An answer's body; its request is open until the last of it is given away.
+/// A response's body; its request stays open until the last part is sent.
 struct Answer {
     body: Body,
     _open: OpenRequest,

@@ -1,5 +1,5 @@
-//! A connection's bytes on their way in and out: HTTP/1 heads come in time, are framed once, and whatever hyper refuses by
-//! itself is answered in the service's own words.
+//! Guards a connection's bytes: HTTP/1 heads must arrive in time and be framed once, and errors
+//! that hyper answers by itself are replaced with the service's own format.
 
 use std::io;
 use std::pin::Pin;
@@ -16,12 +16,12 @@ use tokio::time::{Instant, Sleep};
 use super::refusal::{Refusals, Refused};
 use super::scanner::{Scanner, Seen};
 
-/// How long an HTTP/1 client is waited for.
+/// Timeouts of an HTTP/1 client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waits {
-    /// From the first byte of a head, or the beginning of the connection, to the end of the head.
+    /// From the first byte of a head, or the start of the connection, to the end of the head.
     pub(super) head: Duration,
-    /// From the end of an answer to the first byte of the next head.
+    /// From the end of a response to the first byte of the next head.
     pub(super) idle: Duration,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Requests {
     open: AtomicUsize,
 }
 
-/// A request that is being answered, until this is dropped.
+/// A request in progress, until dropped.
 #[derive(Debug)]
 pub(super) struct OpenRequest(Arc<Requests>);
 
@@ -58,23 +58,23 @@ enum Awaits {
     Head,
     /// The next head.
     Next,
-    /// Nothing that has a time: a request is open, or the connection speaks HTTP/2.
+    /// Nothing with a timeout: a request is open, or the connection uses HTTP/2.
     Nothing,
 }
 
-/// A stream under guard.
+/// A guarded stream.
 pub(super) struct Guard<S> {
     stream: S,
     waits: Waits,
     refusals: Refusals,
     requests: Arc<Requests>,
-    /// How many requests had begun at the last look.
+    /// Number of requests started at the last check.
     begun: usize,
-    /// `None` once the connection speaks HTTP/2.
+    /// `None` once the connection uses HTTP/2.
     scanner: Option<Scanner>,
     awaits: Awaits,
     timer: Pin<Box<Sleep>>,
-    /// The rest of an answer of our own.
+    /// The rest of a response written by the guard.
     own: Option<Bytes>,
 }
 
@@ -112,7 +112,7 @@ impl<S> Guard<S> {
         self.timer.as_mut().reset(Instant::now() + time);
     }
 
-    /// A head that has ended needs no time any more.
+    /// A complete head needs no timeout.
     fn notice_requests(&mut self) {
         let begun = self.requests.begun.load(Ordering::Relaxed);
         if self.begun != begun || self.is_answering() {
@@ -121,7 +121,7 @@ impl<S> Guard<S> {
         }
     }
 
-    /// Looks at what came; the answer if it must not go on.
+    /// Inspects received bytes; returns a response if the connection must end.
     fn inspect(&mut self, bytes: &[u8]) -> Option<Refused> {
         let scanner = self.scanner.as_mut()?;
         match scanner.read(bytes) {
@@ -137,7 +137,7 @@ impl<S> Guard<S> {
             }
         }
         if self.awaits == Awaits::Beginning {
-            // The first head's time began with the connection.
+            // The first head's timeout started with the connection.
             self.awaits = Awaits::Head;
         } else if !self.is_answering() {
             self.wait_for(Awaits::Head);
@@ -151,7 +151,7 @@ impl<S> Guard<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
-    /// Nothing came: whether that has lasted too long.
+    /// No bytes arrived: checks the timeout.
     fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(scanner) = &self.scanner else { return Poll::Pending };
         let may_be_http2 = scanner.may_be_http2();
@@ -165,14 +165,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
         if self.awaits == Awaits::Head && !may_be_http2 {
             return self.refuse(cx, &Refused::new(StatusCode::REQUEST_TIMEOUT, self.path()));
         }
-        // Nothing was asked: the connection just ends.
+        // No request was started: the connection just ends.
         Poll::Ready(Ok(()))
     }
 
-    /// Answers, and ends what is read.
+    /// Writes a response and stops reading.
     fn refuse(&mut self, cx: &mut Context<'_>, refused: &Refused) -> Poll<io::Result<()>> {
         if self.is_answering() {
-            // An answer of ours would stand in the middle of another.
+            // A response now would end up in the middle of another one.
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         self.own = Some(self.refusals.bytes(refused));
@@ -189,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
-    /// Writes our own answer in place of hyper's: as if all of hyper's were written.
+    /// Writes the guard's response in place of hyper's, and reports hyper's as written.
     fn poll_replace(&mut self, cx: &mut Context<'_>, status: StatusCode, length: usize) -> Poll<io::Result<usize>> {
         if self.own.is_none() {
             let refused = Refused::new(status, self.path());
@@ -200,7 +200,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
     }
 }
 
-/// The status of an answer that hyper gives by itself: it has no body and, unlike ours, no id.
+/// The status of a response that hyper generated: it has no body and, unlike the service's, no id.
 fn automatic(bytes: &[u8]) -> Option<StatusCode> {
     let text = std::str::from_utf8(bytes).ok()?;
     let rest = text.strip_prefix("HTTP/1.1 ")?;
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_answers_that_hyper_gives_by_itself_are_replaced() {
+    fn only_responses_that_hyper_generates_are_replaced() {
         let by_hyper = "HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         assert_eq!(automatic(by_hyper.as_bytes()), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
         for ours in [

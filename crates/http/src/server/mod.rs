@@ -1,8 +1,9 @@
-//! The server loop: TCP connections (TLS if configured) in, requests to an axum [`Router`], everything bounded.
+//! The server loop: accepts TCP connections (with TLS if configured) and passes requests to an axum
+//! [`Router`].
 //!
-//! `axum::serve` waits for ever for a head that dribbles in; here hyper runs with a timer, a limit on the size of a
-//! head, on streams and on connections. It knows nothing of routes. Time-outs here are wall-clock time: no business
-//! decision hangs on them.
+//! `axum::serve` waits forever for a slow head; here hyper runs with a timer and with limits on
+//! heads, streams and connections. Independent of the routes. Timeouts use the wall clock: no
+//! business decision depends on them.
 
 pub mod body;
 mod connection;
@@ -31,42 +32,44 @@ use self::guard::Waits;
 pub use self::refusal::Refusals;
 pub use self::tls::{TlsError, tls_config};
 
-/// Largest head of a request (`decisions.md`, "Body").
+/// Maximum size of a request's head (`decisions.md`, "Body").
 pub const HEAD_MAX_BYTES: usize = 16 * 1024;
-/// Most header lines of a request.
+/// Maximum number of headers of a request.
 pub const HEADERS_MAX: usize = 100;
-/// Longest time for a TLS handshake, and for a head to arrive.
+/// Maximum time for a TLS handshake, and for a head to arrive.
 pub const HEAD_READ_TIMEOUT_S: u64 = 10;
-/// How long an HTTP/1 connection may idle between requests: longer than proxies and clients keep theirs, so that they and
-/// not we end it, and no request meets a connection that is being closed.
+/// Idle timeout of an HTTP/1 connection between requests. Longer than that of proxies and clients,
+/// so that they close it and no request meets a closing connection.
 pub const IDLE_TIMEOUT_S: u64 = 75;
-/// Longest time for which a client may take nothing of an answer that is ready for it.
+/// Maximum time for which a client may read nothing of a ready response.
 pub const WRITE_TIMEOUT_S: u64 = 30;
-/// Most connections at once; more wait in the kernel's backlog.
+/// Maximum number of connections; more wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 10_000;
-/// Most requests at once on one HTTP/2 connection.
+/// Maximum number of concurrent requests on an HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 256;
-/// How often an HTTP/2 connection is asked whether it lives, and how long it may take to answer.
+/// Interval and timeout of HTTP/2 keep-alive pings.
 pub const HTTP2_KEEP_ALIVE_S: u64 = 20;
-/// Longest time for open requests to finish after a stop was asked for.
+/// Maximum time for open requests to finish after a stop signal.
 pub const DRAIN_TIMEOUT_S: u64 = 30;
-/// Pause after a failed accept (usually: no file descriptors left), lest the loop spin.
+/// Pause after a failed accept (usually for lack of file descriptors), so that the loop does not
+/// spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What the loop is run with.
+/// Settings of the loop.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Certificates and key; plain text without.
+    /// Certificates and key; `None` for plain text.
     pub tls: Option<Arc<ServerConfig>>,
-    /// Most connections at once.
+    /// Maximum number of connections.
     pub connections_max: usize,
-    /// Longest time for a handshake and for a head.
+    /// Maximum time for a handshake and for a head.
     pub head_read_timeout: Duration,
-    /// How long an HTTP/1 connection may idle between requests.
+    /// Idle timeout of an HTTP/1 connection between requests.
     pub idle_timeout: Duration,
-    /// Longest time for which a client may take nothing of an answer; it is cut then.
+    /// Maximum time for which a client may read nothing of a response; the connection is then
+    /// closed.
     pub write_timeout: Duration,
-    /// Longest time for open requests to finish after a stop was asked for.
+    /// Maximum time for open requests to finish after a stop signal.
     pub drain_timeout: Duration,
 }
 
@@ -88,12 +91,12 @@ impl Default for Settings {
 pub enum Drained {
     /// Every open request was answered.
     Clean,
-    /// Connections that were still open after the drain time-out were cut.
+    /// Connections still open after the drain timeout were closed.
     Cut,
 }
 
-/// Serves `app` until `shutdown` resolves, then lets the open requests finish. Requests carry their peer's address as
-/// `ConnectInfo<SocketAddr>`. What is no request that `app` could answer gets its answer from `refusals`.
+/// Serves `app` until `shutdown` resolves, then lets open requests finish. Requests carry their
+/// peer's address as `ConnectInfo<SocketAddr>`. `refusals` answers whatever is not a valid request.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
@@ -116,7 +119,7 @@ pub async fn serve(
                 connections.spawn(server.connection(stream, peer, slot));
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection was not accepted");
+                tracing::warn!(%error, "accepting a connection failed, will retry");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -125,7 +128,7 @@ pub async fn serve(
     drain(server.graceful, connections, settings.drain_timeout).await
 }
 
-/// Asks every connection to end after the requests that it is serving, and cuts those that do not.
+/// Asks every connection to end after its current requests, and closes those that do not.
 async fn drain(graceful: GracefulShutdown, mut connections: JoinSet<()>, timeout: Duration) -> Drained {
     let all_ended = async {
         graceful.shutdown().await;
@@ -163,14 +166,14 @@ impl Server {
         }
     }
 
-    /// The next connection, once there is a slot for it.
+    /// The next connection, once a slot is free.
     async fn accept(&self, listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(io::Error::other)?;
         let (stream, peer) = listener.accept().await?;
         Ok((stream, peer, slot))
     }
 
-    /// The life of one connection; its slot is free at its end.
+    /// Serves one connection; its slot is released at the end.
     fn connection(
         &self,
         stream: TcpStream,
@@ -182,8 +185,8 @@ impl Server {
         async move {
             let _slot = slot;
             if let Err(error) = connection::run(stream, peer, app, &http, tls, terms, watcher).await {
-                // Broken, dribbling and cut connections are the client's affair and ordinary on the open network.
-                tracing::debug!(%peer, error, "a connection ended badly");
+                // Broken, slow and aborted connections are ordinary on an open network.
+                tracing::debug!(%peer, error, "connection failed");
             }
         }
     }
@@ -195,11 +198,11 @@ fn http_builder(settings: &Settings) -> Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        // The guard of the connection ends a slow head and an idle connection; this makes hyper ask it for more.
+        // The connection's guard ends slow heads and idle connections; this makes hyper read on.
         .header_read_timeout(settings.head_read_timeout + settings.idle_timeout)
         .max_buf_size(HEAD_MAX_BYTES)
         .max_headers(HEADERS_MAX);
-    // Limits on resets that the client provokes (rapid reset, CVE-2023-44487) are hyper's defaults.
+    // Limits on client resets (rapid reset, CVE-2023-44487) are hyper's defaults.
     builder
         .http2()
         .timer(TokioTimer::new())

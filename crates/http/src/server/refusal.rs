@@ -1,5 +1,4 @@
-//! Answers to requests that never reach a handler: what the connection's reader refuses is answered in the words of the
-//! service all the same.
+//! Responses to requests that never reach a handler, in the format of the addressed service.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,19 +11,19 @@ use http::{HeaderValue, Response, StatusCode, header};
 use crate::problem::{Problem, WalletProblem};
 use crate::request_id::RequestId;
 
-/// What the paths of Wallet Service v1 begin with.
+/// The path prefix of Wallet Service v1.
 const WALLET_PREFIX: &str = "/v1/sdk";
 
-/// A request that was refused before it was a request.
+/// A request that was refused before it was complete.
 #[derive(Clone, Debug)]
 pub(super) struct Refused {
     /// The status of the answer.
     pub(super) status: StatusCode,
     /// Its stable code, in v2's spelling.
     pub(super) code: &'static str,
-    /// One sentence.
+    /// The message, one sentence.
     pub(super) message: &'static str,
-    /// The path as far as it was readable.
+    /// The path, as far as readable.
     pub(super) path: String,
     /// The id of the request.
     pub(super) id: RequestId,
@@ -43,12 +42,12 @@ impl Refused {
         Refused { status, code, message, path: path.into(), id: RequestId::fresh() }
     }
 
-    /// 400 for a reason of its own.
+    /// 400 with its own message.
     pub(super) fn malformed(message: &'static str, path: impl Into<String>) -> Refused {
         Refused { message, ..Refused::new(StatusCode::BAD_REQUEST, path) }
     }
 
-    /// The answer in the words of the service that the path belongs to.
+    /// The response in the format of the service that the path belongs to.
     fn answer(&self, now: Timestamp) -> Response<Bytes> {
         if self.path == WALLET_PREFIX || self.path.starts_with(&format!("{WALLET_PREFIX}/")) {
             return WalletProblem::new(self.status, "INVALID_REQUEST", self.message).into_bytes(&self.id, now);
@@ -57,17 +56,17 @@ impl Refused {
     }
 }
 
-/// Makes the answers to what was refused, dated by the wall's clock.
+/// Creates responses, dated by the wall clock.
 #[derive(Clone)]
 pub struct Refusals(Arc<dyn Clock>);
 
 impl Refusals {
-    /// Answers dated by `clock`.
+    /// Responses dated by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Refusals {
         Refusals(clock)
     }
 
-    /// The answer, after which the connection ends.
+    /// The response, after which the connection ends.
     pub(super) fn answer(&self, refused: &Refused) -> Response<Bytes> {
         tracing::debug!(
             request_id = refused.id.as_str(),
@@ -83,7 +82,7 @@ impl Refusals {
         response
     }
 
-    /// The answer as the bytes of an HTTP/1 message.
+    /// The response as the bytes of an HTTP/1 message.
     pub(super) fn bytes(&self, refused: &Refused) -> Bytes {
         let response = self.answer(refused);
         let status = response.status();
@@ -103,7 +102,7 @@ impl Refusals {
     }
 }
 
-/// An instant as RFC 9110, section 5.6.7, writes it.
+/// An instant in the format of RFC 9110, section 5.6.7.
 fn http_date(now: Timestamp) -> Option<HeaderValue> {
     let instant = jiff::Timestamp::from_microsecond(now.0).ok()?;
     let text = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).ok()?;

@@ -1,21 +1,22 @@
-//! Watches the lines of an HTTP/1 connection for a request that is framed twice, which hyper settles without a word.
+//! Scans the lines of an HTTP/1 connection for a request with duplicate framing, which hyper
+//! silently accepts.
 //!
-//! It knows no bodies: their lines are looked at like any other, and in a body two lines of one paragraph that begin with
-//! a framing header's name are nothing that an honest client sends.
+//! Bodies are scanned like heads: no honest client sends two lines of one paragraph that start with
+//! the name of a framing header.
 
-/// What an HTTP/2 connection begins with (RFC 9113, section 3.4).
+/// The preface of HTTP/2 (RFC 9113, section 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How much of a line is kept: the request line's method and the beginning of its path.
+/// Bytes of a line that are kept: enough for the method and the beginning of the path.
 const LINE_KEPT_BYTES: usize = 96;
 const FRAMING_HEADERS: [&[u8]; 2] = [b"content-length:", b"transfer-encoding:"];
 
-/// What the bytes so far have shown.
+/// The result of the scan so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Nothing that would be wrong.
+    /// Nothing wrong.
     Fine,
-    /// The connection speaks HTTP/2.
+    /// The connection uses HTTP/2.
     Http2,
     /// Two Content-Length or Transfer-Encoding headers in one head (RFC 9112, section 6.3).
     FramedTwice,
@@ -23,10 +24,10 @@ pub(super) enum Seen {
 
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
-    /// Bytes of the preface that have matched; `None` once one did not.
+    /// Matched bytes of the preface; `None` after a mismatch.
     preface: Preface,
     line: Vec<u8>,
-    /// The first line since the last empty one: of a head it is the request line.
+    /// The first line after the last empty one: the request line of a head.
     first_line: Vec<u8>,
     framings: u8,
 }
@@ -63,12 +64,12 @@ impl Scanner {
         Seen::Fine
     }
 
-    /// Whether all that came may still become HTTP/2's preface.
+    /// Whether the bytes so far may still become HTTP/2's preface.
     pub(super) const fn may_be_http2(&self) -> bool {
         matches!(self.preface, Preface::Matches(_))
     }
 
-    /// The path of the request whose head is being read, as far as it is there.
+    /// The path of the request whose head is being read, as far as received.
     pub(super) fn path(&self) -> String {
         let line = if self.first_line.is_empty() { &self.line } else { &self.first_line };
         let target = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     fn seen(bytes: &[u8]) -> Seen {
-        // Byte by byte: a line may come in any pieces.
+        // Byte by byte, because lines may arrive in any pieces.
         let mut scanner = Scanner::default();
         bytes.iter().map(|byte| scanner.read(&[*byte])).find(|seen| *seen != Seen::Fine).unwrap_or(Seen::Fine)
     }

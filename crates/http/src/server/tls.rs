@@ -1,4 +1,5 @@
-//! TLS for the server: certificate and key from PEM, ALPN for HTTP/2 and HTTP/1.1. Ring is the only provider.
+//! TLS for the server: certificate and key from PEM, ALPN for HTTP/2 and HTTP/1.1. Ring is the only
+//! provider.
 
 use std::sync::Arc;
 
@@ -7,16 +8,16 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Why there is no TLS.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The certificate file.
+    /// The certificate file is invalid.
     #[error("the TLS certificate is not PEM with at least one certificate")]
     Certificate,
-    /// The key file.
+    /// The key file is invalid.
     #[error("the TLS key is not PEM with a private key")]
     Key,
-    /// The two do not fit, or are of a kind that is not supported.
+    /// Certificate and key do not match, or their kind is not supported.
     #[error("the TLS certificate and key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
 }
@@ -24,7 +25,7 @@ pub enum TlsError {
 /// A server's TLS settings from a certificate chain (leaf first) and its private key, both in PEM.
 ///
 /// # Errors
-/// Not PEM, or certificate and key do not fit.
+/// Invalid PEM, or certificate and key do not match.
 pub fn tls_config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, TlsError> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty()).ok_or(TlsError::Certificate)?;

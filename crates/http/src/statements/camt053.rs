@@ -1,8 +1,9 @@
 //! The statement as ISO 20022 camt.053.001.08, BankToCustomerStatement. One message, one statement.
 //!
-//! A coin has no ISO 4217 code and six decimals, where camt.053 has five: its amounts are written in `XXX` ("no currency
-//! involved") and whole minor units, and the coin stands in the account's proprietary type (ADR 18). Reservations are not
-//! booked, so they are no entries: the available balance has them.
+//! A token has no ISO 4217 code and six decimals, where camt.053 allows five: its amounts are in
+//! `XXX` ("no currency involved") and whole minor units, and the token is the account's proprietary
+//! type (ADR 18). Reservations are not booked, so they are not entries: the available balance
+//! includes them.
 
 use std::io;
 
@@ -16,11 +17,11 @@ use super::xml::{Xml, cut};
 use super::{digits, end_to_end_id};
 
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08";
-/// Whose proprietary codes they are.
+/// The issuer of the proprietary codes.
 const ISSUER: &str = "CORRIDOR";
 /// ISO 4217: no currency involved.
 const NO_CURRENCY: &str = "XXX";
-/// The first number that has more than the 18 digits of an amount.
+/// The first number beyond the 18 digits of an amount.
 const AMOUNT_END: u64 = 1_000_000_000_000_000_000;
 /// Max34Text, Max35Text, Max140Text, Max500Text.
 const MAX_ACCOUNT_CHARS: usize = 34;
@@ -41,7 +42,7 @@ pub(super) fn write(statement: &Statement, bank: &str, out: &mut dyn io::Write) 
     })
 }
 
-/// The same statement made again is the same one: its id is made of tenant, account and period.
+/// The statement's id depends on tenant, account and period only, so regenerating it keeps the id.
 fn identification(statement: &Statement) -> String {
     let mut digest = Sha256::new();
     digest.update(statement.tenant.0.as_bytes());
@@ -63,7 +64,7 @@ fn body(out: &mut Xml<'_>, statement: &Statement, bank: &str, id: &str) -> io::R
     let (opening, closing) = (statement.opening, statement.closing);
     balance(out, "OPBD", opening.booked, statement.from)?;
     balance(out, "OPAV", opening.available, statement.from)?;
-    // "Closing" is said of what can no longer change, "interim" of a period whose last minute is not over.
+    // "Closing" means final; "interim" means that the period's last minute is not over.
     let [booked, available] = if statement.is_final { ["CLBD", "CLAV"] } else { ["ITBD", "ITAV"] };
     balance(out, booked, closing.booked, statement.to)?;
     balance(out, available, closing.available, statement.to)?;
@@ -77,7 +78,7 @@ fn body(out: &mut Xml<'_>, statement: &Statement, bank: &str, id: &str) -> io::R
 fn account(out: &mut Xml<'_>, account: &AccountCode, bank: &str) -> io::Result<()> {
     let code = account.to_string();
     let (id, scheme) = match account {
-        // `wallet:{wallet}:{coin}` is longer than an account's id may be.
+        // `wallet:{wallet}:{coin}` may exceed the length of an account id.
         AccountCode::Wallet(wallet, _) => (wallet.0.simple().to_string(), "WALLET"),
         AccountCode::Escrow(request, _) => (request.0.simple().to_string(), "PAYMENT_REQUEST"),
         _ => (cut(&code, MAX_ACCOUNT_CHARS).to_owned(), "LEDGER_ACCOUNT"),
@@ -106,12 +107,12 @@ fn account(out: &mut Xml<'_>, account: &AccountCode, bank: &str) -> io::Result<(
     }
 }
 
-/// Whether this is a code as `Ccy` can carry it.
+/// Whether `Ccy` can carry this code.
 const fn is_iso(currency: &str) -> bool {
     currency.len() == 3
 }
 
-/// An amount without its sign: `Ccy` and text.
+/// An unsigned amount: `Ccy` and text.
 fn unsigned(money: Money) -> io::Result<(&'static str, String)> {
     let minor = money.minor.unsigned_abs();
     if minor >= AMOUNT_END {
@@ -193,7 +194,8 @@ fn entry(out: &mut Xml<'_>, entry: &Entry, number: usize) -> io::Result<()> {
     out.leaf("AddtlNtryInf", cut(&note, MAX_NOTE_CHARS))
 }
 
-/// Domain, family and sub-family of ISO's external bank transaction codes, and the ledger's own word.
+/// Domain, family and sub-family of ISO's external bank transaction codes, and the ledger's own
+/// code.
 fn transaction_code(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
     let (family, sub_family) = match (entry.reason.as_str(), entry.direction) {
         ("payment.post", _) => ("ICDT", "XBCT"),
@@ -214,7 +216,7 @@ fn transaction_code(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
     })
 }
 
-/// A text that fits where 35 characters do.
+/// Shortens a text to 35 characters.
 fn short(text: Option<&str>) -> Option<&str> {
     text.filter(|text| text.chars().count() <= MAX_35)
 }
@@ -225,7 +227,7 @@ fn references(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
     out.nest("Refs", &mut |out| {
         out.leaf_if("InstrId", known.attempt.map(|id| id.instruction_id()).as_deref())?;
         out.leaf_if("EndToEndId", end_to_end_id(entry).as_deref())?;
-        // A UETR is a version 4 UUID; ids of ours are, unless somebody else made them.
+        // A UETR is a version 4 UUID; so are the service's ids, unless a client supplied them.
         let uetr = known.attempt.filter(|id| id.0.get_version_num() == 4);
         out.leaf_if("UETR", uetr.map(|id| id.to_string()).as_deref())?;
         out.leaf_if("AcctOwnrTxId", short(known.external_id.as_deref()))?;
@@ -255,7 +257,7 @@ fn long_references(entry: &Entry) -> Option<String> {
     (!all.is_empty()).then(|| cut(&all.join("; "), MAX_NOTE_CHARS).to_owned())
 }
 
-/// The unit, and the exact balances for people.
+/// The unit and the exact balances, as additional information.
 fn remarks(statement: &Statement, opening: Balance, closing: Balance) -> String {
     let currency = statement.account.currency();
     let code = currency.code();

@@ -1,5 +1,5 @@
-//! The statement as RFC 4180: a header row, the opening balance, the movements, the closing balance, then what is
-//! reserved. Texts of others are guarded against being run as formulas; amounts are plain numbers.
+//! The statement as RFC 4180: header row, opening balance, movements, closing balance,
+//! reservations. Texts from outside are guarded against formulas; amounts are plain numbers.
 
 use std::io;
 

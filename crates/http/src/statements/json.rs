@@ -1,4 +1,4 @@
-//! The statement as one JSON object. Amounts are exact numbers, as everywhere in the interfaces.
+//! The statement as one JSON object. Amounts are exact numbers, as in all interfaces.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::end_to_end_id;
 use crate::write::{ObjectWriter, object_into};
 
 pub(super) fn write(statement: &Statement, bank: &str, out: &mut dyn io::Write) -> io::Result<()> {
-    // The head is an object of its own with its last bracket left open, so that the entries need not be held at once.
+    // The head is an object with its last bracket left open, so that entries can be streamed.
     let mut head = Vec::new();
     object_into(&mut head, |head| self::head(head, statement, bank));
     head.pop();

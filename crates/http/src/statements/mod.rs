@@ -1,5 +1,6 @@
-//! Statements of account as files: CSV for spreadsheets, JSON for programs, camt.053 for banks' systems. All three say
-//! the same; `docs/statements.md` says where. Nothing here reads the ledger or decides what a statement contains.
+//! Account statements as files: CSV for spreadsheets, JSON for programs, camt.053 for banks'
+//! systems. All have the same content (see `docs/statements.md`). This module neither reads the
+//! ledger nor selects entries.
 
 mod camt053;
 mod csv;
@@ -14,7 +15,7 @@ use std::io;
 use domain::money::Money;
 use engine::statement::{Entry, Statement, Subject};
 
-/// In which form.
+/// The file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// RFC 4180, UTF-8, with a header row.
@@ -26,7 +27,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every form.
+    /// Every format.
     pub const ALL: [Format; 3] = [Format::Csv, Format::Json, Format::Camt053];
 
     /// Its name in a query or on a command line.
@@ -38,7 +39,7 @@ impl Format {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -53,10 +54,11 @@ impl Format {
     }
 }
 
-/// Writes a statement. `bank` is the tenant's name: the owner of a prefunded account, the keeper of a wallet.
+/// Writes a statement. `bank` is the tenant's name: the owner of a prefunded account, the servicer
+/// of a wallet.
 ///
 /// # Errors
-/// `out` cannot be written to; `InvalidData` where an amount has more than the 18 digits of camt.053.
+/// `out` cannot be written to; `InvalidData` if an amount exceeds the 18 digits of camt.053.
 pub fn write(statement: &Statement, bank: &str, format: Format, out: &mut dyn io::Write) -> io::Result<()> {
     match format {
         Format::Csv => csv::write(statement, out),
@@ -65,7 +67,7 @@ pub fn write(statement: &Statement, bank: &str, format: Format, out: &mut dyn io
     }
 }
 
-/// A name for the file: account and period, nothing but `a-z`, digits, `-` and `.`.
+/// A file name from account and period: only `a-z`, digits, `-` and `.`.
 pub fn file_name(statement: &Statement, format: Format) -> String {
     let plain = |text: String| -> String {
         text.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
@@ -78,13 +80,13 @@ pub fn file_name(statement: &Statement, format: Format) -> String {
     format!("{}-{from}-{to}.{extension}", plain(account.to_string()))
 }
 
-/// An amount with all decimals of its currency and without its code: `136.007355`.
+/// An amount with all decimals of its currency, without the code: `136.007355`.
 fn digits(money: Money) -> String {
     let text = money.to_string();
     text.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// The id under which a rail knows what an entry belongs to: `EndToEndId`, which is the payment's or the order's id.
+/// The id that a rail uses for the entry: `EndToEndId`, which is the id of the payment or order.
 fn end_to_end_id(entry: &Entry) -> Option<String> {
     match entry.subject {
         Subject::Payment(id) => Some(id.end_to_end_id()),

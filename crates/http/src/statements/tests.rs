@@ -1,5 +1,5 @@
-//! The same small statement in its three forms. That camt.053 keeps to its structure is checked with `xmllint` in the
-//! server's tests, on statements of real books.
+//! A small statement in all three formats. The server's tests validate camt.053 with `xmllint`, on
+//! statements of real books.
 
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
@@ -174,7 +174,7 @@ fn json_has_exact_amounts() {
 }
 
 #[test]
-fn camt053_says_the_same_in_whole_units_of_no_currency() {
+fn camt053_has_the_same_content_in_whole_units_without_currency() {
     let text = written(&statement(), Format::Camt053);
     let parts =
         ["<GrpHdr", "<Stmt", "<Acct>", "<Bal>", "<TxsSummry", "<Ntry>", "<BkTxCd", "<NtryDtls", "<AddtlStmtInf"];

@@ -1,8 +1,8 @@
-//! Writes XML elements with every text escaped and cut to what its type allows. It knows nothing of any message.
+//! Writes XML elements with text escaped and truncated to its type. Independent of any message.
 
 use std::io::{self, Write};
 
-/// A document that goes out as it is written. Every opened element is closed by the same call.
+/// A document written as a stream. Each call closes the elements that it opens.
 pub(super) struct Xml<'a> {
     out: &'a mut dyn Write,
 }
@@ -10,7 +10,7 @@ pub(super) struct Xml<'a> {
 type Body<'b> = &'b mut dyn FnMut(&mut Xml<'_>) -> io::Result<()>;
 
 impl Xml<'_> {
-    /// A whole document whose root is `Document` in `namespace`.
+    /// A whole document with the root `Document` in `namespace`.
     pub(super) fn document(out: &mut dyn Write, namespace: &str, body: Body<'_>) -> io::Result<()> {
         let mut xml = Xml { out };
         write!(xml.out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"{namespace}\">")?;
@@ -18,21 +18,21 @@ impl Xml<'_> {
         xml.out.write_all(b"</Document>\n")
     }
 
-    /// An element with elements in it.
+    /// An element with child elements.
     pub(super) fn nest(&mut self, name: &str, body: Body<'_>) -> io::Result<()> {
         write!(self.out, "<{name}>")?;
         body(&mut Xml { out: self.out })?;
         write!(self.out, "</{name}>")
     }
 
-    /// An element with a text in it.
+    /// An element with text.
     pub(super) fn leaf(&mut self, name: &str, text: &str) -> io::Result<()> {
         write!(self.out, "<{name}>")?;
         self.escape(text)?;
         write!(self.out, "</{name}>")
     }
 
-    /// The same, or nothing where there is no text.
+    /// An element with text, or nothing without a text.
     pub(super) fn leaf_if(&mut self, name: &str, text: Option<&str>) -> io::Result<()> {
         text.filter(|text| !text.is_empty()).map_or(Ok(()), |text| self.leaf(name, text))
     }
@@ -42,7 +42,7 @@ impl Xml<'_> {
         write!(self.out, "<{name} Ccy=\"{currency}\">{amount}</{name}>")
     }
 
-    /// Characters that XML 1.0 cannot carry become `.`.
+    /// Replaces characters that XML 1.0 cannot carry with `.`.
     fn escape(&mut self, text: &str) -> io::Result<()> {
         let mut plain = String::with_capacity(text.len());
         for character in text.chars() {

@@ -1,4 +1,5 @@
-//! Who acts with a token, as the audit log names them: the beginning of the access key, the token's roles, the request.
+//! The actor of audit entries for token holders: a prefix of the access key, the token's roles, the
+//! request.
 
 use domain::audit::{Deed, Via};
 
@@ -6,10 +7,11 @@ use super::gate::Admitted;
 use crate::auth::AccessKey;
 use crate::request_id::RequestId;
 
-/// Characters of an access key's random part that tell who acted: enough to find the key, too few to be one.
+/// Shown characters of an access key's random part: enough to identify the key, too few to guess
+/// it.
 const KEY_HINT_CHARS: usize = 8;
 
-/// What whoever sent a request does, and why in their words.
+/// The caller's action with its reason.
 pub(super) fn deed(admitted: &Admitted, why: &str) -> Deed {
     let deed = Deed::new(Via::Api, key_hint(&admitted.access_key)).with_role(admitted.roles.join(","));
     let id = admitted.parts.extensions.get::<RequestId>();
@@ -17,7 +19,7 @@ pub(super) fn deed(admitted: &Admitted, why: &str) -> Deed {
     deed.because(why)
 }
 
-/// An access key as far as it may be shown.
+/// The part of an access key that may be shown.
 fn key_hint(access_key: &str) -> String {
     match AccessKey::parse(access_key) {
         Some(AccessKey { tag, usage, random }) => {
@@ -32,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_decided_is_told_by_the_beginning_of_the_key() {
+    fn the_actor_is_named_by_a_prefix_of_the_key() {
         let key = "demobank-test_wallet-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sV+/";
         assert_eq!(key_hint(key), "demobank-test_wallet-Q1T9sVb0");
     }

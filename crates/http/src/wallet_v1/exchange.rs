@@ -46,7 +46,7 @@ pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wal
     Ok(Answer::object(|out| render::found_order(out, &found)))
 }
 
-/// The order that a path names; what is no id of ours is nobody's.
+/// The order that a path names; a malformed id matches no order.
 fn order_id(text: &str) -> Result<ExchangeId, WalletProblem> {
     ExchangeId::parse(text).ok_or_else(|| Named::Order.not_found())
 }

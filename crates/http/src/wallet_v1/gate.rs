@@ -1,5 +1,6 @@
-//! Who may pass: authentication, roles, rate limits and the reading of a request, in the order that clients are told
-//! (`decisions.md`: 401, 403, 429, then the request itself). Every answer carries the three rate limit headers.
+//! The guard of every operation: authentication, roles, rate limits and reading of the request, in
+//! the documented order (`decisions.md`: 401, 403, 429, then the request itself). Every response
+//! carries the three rate limit headers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
@@ -33,18 +34,18 @@ use crate::request_id::RequestId;
 use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
 use crate::write::{self, ObjectWriter};
 
-/// What the operations are set up with.
+/// Settings of the operations.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What a token must carry.
+    /// The rules for tokens.
     pub rules: Rules,
     /// Requests per window of each group.
     pub limits: GroupLimits,
-    /// Bounds of a request's body.
+    /// Limits of a request's body.
     pub body: BodyLimits,
 }
 
-/// What every request is judged by.
+/// The rules that apply to every request.
 pub struct Gate {
     settings: Settings,
     verifier: Verifier,
@@ -56,22 +57,22 @@ pub struct Gate {
     wall_clock: Arc<dyn Clock>,
 }
 
-/// What the gate reads from and draws on.
+/// The dependencies of the guard.
 pub struct Sources {
     /// Access keys.
     pub keys: Arc<dyn KeyRing>,
-    /// What tenants have agreed.
+    /// Tenants' policies.
     pub policies: Arc<dyn Policies>,
-    /// The counter of permits that all nodes share.
+    /// The permit counter shared by all nodes.
     pub permits: Arc<dyn Permits>,
-    /// The business clock: errors are dated by it.
+    /// The business clock, which dates errors.
     pub clock: Arc<dyn Clock>,
-    /// The wall's clock: tokens and windows are judged by it.
+    /// The wall clock, for tokens and windows.
     pub wall_clock: Arc<dyn Clock>,
 }
 
 impl Sources {
-    /// Keys, tenants and permits as the store has them.
+    /// Keys, tenants and permits from the store.
     pub fn of_store(store: &Store, clock: Arc<dyn Clock>, wall_clock: Arc<dyn Clock>) -> Sources {
         let keys = KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
         let policies = Tenants::new(store.clone());
@@ -79,23 +80,23 @@ impl Sources {
     }
 }
 
-/// A request that has passed.
+/// An accepted request.
 pub(super) struct Admitted {
-    /// The parameter of the path; empty where there is none.
+    /// The path parameter; empty if there is none.
     pub(super) id: String,
     pub(super) caller: Caller,
     pub(super) access_key: Box<str>,
-    /// As they stand in the token.
+    /// The roles in the token.
     pub(super) roles: Vec<String>,
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) idempotency: Option<Idempotency>,
 }
 
-/// What an operation answers with when all went well.
+/// The successful result of an operation.
 pub(super) struct Answer {
     pub(super) body: Vec<u8>,
-    /// Whether an earlier request made what it is about.
+    /// Whether an earlier request created the resource.
     pub(super) replayed: bool,
 }
 
@@ -105,7 +106,7 @@ impl Answer {
         Answer { body: write::object(fill), replayed: false }
     }
 
-    /// What a request made, or a request like it made before.
+    /// A resource that this or an identical earlier request created.
     pub(super) fn made<T>(reply: Reply<T>, fill: impl FnOnce(&mut ObjectWriter<'_>, &T)) -> Answer {
         Answer { body: write::object(|out| fill(out, &reply.made)), replayed: reply.replayed }
     }
@@ -125,7 +126,7 @@ impl Answer {
 }
 
 impl Gate {
-    /// A gate.
+    /// A guard.
     pub fn new(sources: Sources, settings: Settings) -> Gate {
         let Sources { keys, policies, permits, clock, wall_clock } = sources;
         Gate {
@@ -140,7 +141,7 @@ impl Gate {
         }
     }
 
-    /// Lets a request pass to `serve` and puts its answer, or what stopped it, into a response.
+    /// Passes an accepted request to `serve` and turns its result, or the refusal, into a response.
     pub(super) async fn handle<F>(
         &self,
         operation: &'static Operation,
@@ -158,9 +159,9 @@ impl Gate {
             Ok((admitted, turn)) => {
                 let answer = AssertUnwindSafe(serve(admitted)).catch_unwind().await;
                 drop(turn);
-                // A panic is answered in this service's own words too.
+                // A panic is also answered in this service's format.
                 answer.unwrap_or_else(|_| {
-                    tracing::error!(operation = operation.name, "an operation panicked");
+                    tracing::error!(operation = operation.name, "operation panicked");
                     Err(WalletProblem::internal())
                 })
             }
@@ -171,7 +172,8 @@ impl Gate {
         response
     }
 
-    /// The answer to a request that no operation is for. It counts against its address, whoever sends it.
+    /// The response to a request without an operation. It counts against the client's address,
+    /// whoever sends it.
     pub(super) fn refuse(&self, request: &Request<Body>, problem: WalletProblem) -> Response {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let mut allowance = self.untouched(Group::of_path(request.uri().path()));
@@ -197,13 +199,13 @@ impl Gate {
         let tenant = proven.tenant();
         *allowance = self.windows.take(tenant, operation.group, now).await.map_err(|error| unreadable(&error))?;
         let policy = self.policies.of(tenant).await.map_err(|error| {
-            tracing::error!(%error, "a tenant could not be read");
+            tracing::error!(%error, "reading a tenant failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         })?;
         let policy = policy.ok_or_else(WalletProblem::internal)?;
         let roles = if policy.wallet.strict_roles { RolePolicy::Strict } else { RolePolicy::Default };
         if let Some(lacking) = operation.lacking(roles, &proven.roles) {
-            let message = format!("The token needs the role {}", lacking.name());
+            let message = format!("The token requires the role {}", lacking.name());
             return Err(WalletProblem::forbidden(message).with("required_role", lacking.name()));
         }
         if !allowance.is_granted() {
@@ -211,7 +213,8 @@ impl Gate {
             return Err(WalletProblem::too_many_requests(allowance));
         }
         let body = if parts.method == Method::POST { self.body(&parts, body).await? } else { Bytes::new() };
-        // Tenants can demand a claim of the payment service's POSTs only; here one that is there must match.
+        // Tenants can require a body hash only for the payment service's POSTs; here a present
+        // claim must match.
         if parts.method == Method::POST
             && let Err(fault @ AuthFault::HmacMismatch) = proven.vouches_for(&body)
         {
@@ -226,7 +229,8 @@ impl Gate {
         Ok((Admitted { id, caller, access_key, roles: proven.roles, parts, body, idempotency }, turn))
     }
 
-    /// What a caller is told who has not proven himself: counted against his address, and 429 once that is used up.
+    /// The response to an unauthenticated caller: counted against the address, and 429 beyond its
+    /// limit.
     fn turn_away(
         &self,
         refused: &auth::Refused,
@@ -256,11 +260,11 @@ impl Gate {
         if matches!(refused, auth::Refused::Unauthorized(_)) {
             metrics::counter!("corridor_auth_failures_total").increment(1);
         }
-        tracing::info!(%refused, "a request was not let in");
+        tracing::info!(%refused, "authentication failed");
         refused.wallet_problem(self.verifier.rules().candour())
     }
 
-    /// The body of a POST; one that has none needs no content type.
+    /// The body of a POST; an empty one needs no content type.
     async fn body(&self, parts: &Parts, body: Body) -> Result<Bytes, WalletProblem> {
         let limits = self.settings.body;
         let invalid = |status, message: String| WalletProblem::new(status, "INVALID_REQUEST", message);
@@ -272,7 +276,7 @@ impl Gate {
                 invalid(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {} bytes", limits.max_bytes))
             }
             BodyError::TooSlow => invalid(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time".to_owned()),
-            BodyError::Broken => WalletProblem::invalid_request("The body broke off"),
+            BodyError::Broken => WalletProblem::invalid_request("The body is incomplete"),
         })?;
         if !body.is_empty() && !is_json(&parts.headers) {
             return Err(WalletProblem::invalid_request("The body must be application/json"));
@@ -280,7 +284,7 @@ impl Gate {
         Ok(body)
     }
 
-    /// A window of which nothing is known.
+    /// A window in an unknown state.
     fn untouched(&self, group: Group) -> Allowance {
         let limit = self.settings.limits.of(group);
         shown(limit, limit, self.wall_clock.now())
@@ -293,7 +297,7 @@ impl Gate {
         };
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // A refusal may say by itself when to come back.
+        // A refusal may set its own Retry-After.
         Allowance { retry_after_s: None, ..allowance }.write(headers);
         response
     }
@@ -309,13 +313,13 @@ fn served(answer: Answer) -> Response {
 }
 
 fn still_under_way() -> WalletProblem {
-    WalletProblem::conflict("A request with this key is still under way")
+    WalletProblem::conflict("A request with this key is still in progress")
         .of_field("Idempotency-Key")
         .retry_after(RETRY_AFTER_S)
 }
 
 fn unreadable(error: &Unreadable) -> WalletProblem {
-    tracing::error!(%error, "no permit could be drawn");
+    tracing::error!(%error, "drawing a rate limit permit failed");
     WalletProblem::unavailable(RETRY_AFTER_S)
 }
 

@@ -1,4 +1,4 @@
-//! The gate's order, its headers and what counts against whom, with keys and permits in memory.
+//! The guard's order and headers, and which limit counts, with keys and permits in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -119,7 +119,7 @@ fn token(key: &str, roles: &[&str], body: Option<&[u8]>) -> String {
     Minter::new(key, SECRET, URL).authorization(grant)
 }
 
-/// A request from an address; `authorization` where it is not empty.
+/// A request from an address, with `authorization` unless empty.
 fn asks(operation: &Operation, authorization: &str, body: &str) -> Request<Body> {
     let mut request = Request::builder().method(&operation.method).uri(operation.path.replace("{wallet_id}", "w-1"));
     if !authorization.is_empty() {
@@ -172,7 +172,7 @@ async fn ask(gate: &Gate, operation: &'static Operation, request: Request<Body>)
 }
 
 #[tokio::test]
-async fn without_a_valid_wallet_token_nobody_passes() {
+async fn without_a_valid_wallet_token_no_request_passes() {
     let gate = gate();
     for authorization in ["", "Bearer x", &token(PAY_KEY, &[], None)] {
         let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, "")).await;
@@ -213,7 +213,7 @@ async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
     let shown = |name: &str| told.headers[name].to_str().expect("text").to_owned();
     let headers = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"].map(shown);
     assert_eq!(headers, ["3", "0", "40", "40"]);
-    // Another group has a window of its own.
+    // Every group has its own window.
     assert_eq!(ask(&gate, &operations::LIST_ORDERS, asks(&operations::LIST_ORDERS, &token, "")).await.status, 200);
 }
 
@@ -224,7 +224,7 @@ async fn the_order_is_401_403_429_then_the_request() {
     for _ in 0..3 {
         ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &anybody, "")).await;
     }
-    // The window is used up and the body is no JSON: the role is told first, then the window.
+    // The window is used up and the body is not JSON: the role is reported first, then the window.
     let told = ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, &anybody, "{")).await;
     assert_eq!((told.status, told.remaining()), (403, "0"));
     let manager = token(KEY, &["wallet_manager"], None);
@@ -253,7 +253,7 @@ async fn a_path_that_is_none_is_404_and_counts_against_the_address() {
     let gate = gate();
     for (left, status) in [("2", 404), ("1", 404), ("0", 404), ("0", 429)] {
         let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
-        let told = Told::of(gate.refuse(&request, WalletProblem::not_found("There is no such path"))).await;
+        let told = Told::of(gate.refuse(&request, WalletProblem::not_found("Path not found"))).await;
         assert_eq!((told.status, told.remaining()), (status, left));
     }
 }
@@ -279,7 +279,7 @@ async fn a_body_is_json_whole_and_not_too_large() {
 }
 
 #[tokio::test]
-async fn a_repetition_waits_for_the_first_and_then_is_told_to_come_back() {
+async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
     let mut gate = gate();
     gate.under_way = UnderWay::new(Duration::from_millis(20));
     let order = &operations::CREATE_ORDER;
@@ -300,7 +300,7 @@ async fn a_repetition_waits_for_the_first_and_then_is_told_to_come_back() {
         _ = first => panic!("it never ends"),
         () = second => {}
     }
-    // The caller of the first has gone away.
+    // The first caller disconnected.
     assert_eq!(ask(&gate, order, keyed()).await.status, 200);
 }
 
@@ -315,7 +315,7 @@ async fn a_claim_over_the_body_must_match_but_none_is_demanded() {
 }
 
 #[tokio::test]
-async fn without_the_counter_nobody_is_let_through() {
+async fn without_the_counter_no_request_passes() {
     let away = Counter { away: true, ..Counter::default() };
     let gate = gate_of(Keys { suspended: false }, Agreed { strict_roles: false }, away);
     let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token(KEY, &[], None), "")).await;
@@ -328,7 +328,7 @@ async fn without_the_counter_nobody_is_let_through() {
 #[tokio::test]
 async fn an_operation_that_panics_is_answered_in_the_services_own_words() {
     async fn panics(_: Admitted) -> Result<Answer, WalletProblem> {
-        panic!("a fault of ours")
+        panic!("an internal error")
     }
     let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
     let told = Told::of(gate().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await).await;

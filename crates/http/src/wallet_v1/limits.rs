@@ -1,9 +1,9 @@
-//! Rate limits of Wallet Service v1: fixed windows of 60 seconds per tenant and group of operations (specification:
-//! "Limits"; `decisions.md`, "Rate limits").
+//! Rate limits of Wallet Service v1: fixed windows of 60 seconds per tenant and group of operations
+//! (specification: "Limits"; `decisions.md`, "Rate limits").
 //!
-//! Permits are drawn from one counter that all nodes share, so their total is never exceeded; a node draws more than
-//! one at a time as it serves more, and ever fewer as the window is used up. It judges nobody: only callers that have
-//! proven themselves are counted here.
+//! All nodes draw permits from a shared counter, so the total is never exceeded. A busier node
+//! draws more at a time, and less as the window fills up. Only authenticated callers are counted
+//! here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +17,13 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::address_windows::{shown, used_up, window_of};
 use crate::limits::Allowance;
 
-/// A node takes at most this part of what is left in a window, so that little is stranded with one that falls idle.
+/// A node draws at most this fraction of a window's remainder, so that an idle node strands few
+/// permits.
 const SHARE_OF_REST: u32 = 8;
-/// A node takes at most this part of what it has used in a window.
+/// A node draws at most this fraction of its own usage of a window.
 const SHARE_OF_USED: u32 = 2;
 
-/// The operations that are counted together.
+/// Groups of operations with a shared limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// `/v1/sdk/wallets/*`
@@ -33,7 +34,7 @@ pub enum Group {
     Orders,
     /// `/v1/sdk/transactions/*`
     Transactions,
-    /// What the specification does not name: reviews, webhook deliveries, events.
+    /// Operations beyond the specification: reviews, webhook deliveries, events.
     Additions,
 }
 
@@ -42,7 +43,7 @@ impl Group {
     pub const ALL: [Group; 5] =
         [Group::Wallets, Group::PaymentRequests, Group::Orders, Group::Transactions, Group::Additions];
 
-    /// The name in the counter.
+    /// Its name in the counter.
     pub const fn name(self) -> &'static str {
         match self {
             Group::Wallets => "wallets",
@@ -53,7 +54,7 @@ impl Group {
         }
     }
 
-    /// The group of any path under `/v1/sdk`, also of one that no operation has.
+    /// The group of a path under `/v1/sdk`, known or unknown.
     pub fn of_path(path: &str) -> Group {
         let first = path.strip_prefix("/v1/sdk/").unwrap_or_default().split('/').next().unwrap_or_default();
         Group::ALL.into_iter().find(|group| group.name() == first).unwrap_or(Group::Additions)
@@ -94,38 +95,38 @@ impl GroupLimits {
     }
 }
 
-/// What a node asks of the counter.
+/// A draw from the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Whose window.
+    /// The tenant.
     pub tenant: TenantId,
-    /// Which group's: [`Group::name`].
+    /// The group: [`Group::name`].
     pub group: &'static str,
-    /// When the window began, in UNIX seconds; a multiple of 60.
+    /// Start of the window in UNIX seconds; a multiple of 60.
     pub window_s: i64,
-    /// How many permits are asked for, at least 1.
+    /// Requested permits, at least 1.
     pub wanted: u32,
-    /// Most permits of the window.
+    /// Maximum number of permits in the window.
     pub limit: u32,
 }
 
-/// What the counter gave.
+/// The result of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Permits that are the node's now: at most those wanted, 0 once the window is used up.
+    /// Granted permits: at most those requested, 0 once the window is used up.
     pub granted: u32,
-    /// Permits of the window that all nodes have drawn, these included.
+    /// Permits drawn by all nodes in the window, including these.
     pub total: u32,
 }
 
-/// The counter cannot be reached: neither a yes nor a no.
+/// The counter cannot be reached: the result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the rate limits cannot be read: {0}")]
 pub struct Unreadable(pub String);
 
-/// The counter that all nodes draw from.
+/// The counter shared by all nodes.
 pub trait Permits: Send + Sync {
-    /// Draws permits; never more than the limit of a window, whoever else draws at the same time.
+    /// Draws permits; the total of concurrent draws never exceeds the window's limit.
     ///
     /// # Errors
     /// The counter cannot be reached.
@@ -144,17 +145,18 @@ impl Permits for Store {
     }
 }
 
-/// The counter where one process serves: it counts by itself and notes blocks in the database afterwards, so that no read
-/// waits for the one writer of SQLite. What is noted is ahead of what is used: a restart gives nobody more.
+/// The counter of a single process: counts in memory and records blocks of permits in the database
+/// afterwards, so that no read waits for SQLite's writer. Records run ahead of usage, so a restart
+/// grants no extra requests.
 struct OneProcess {
     store: Store,
     drawn: AsyncMutex<DrawnWindows>,
 }
 
-/// Of each tenant and group the newest window, and how many of its permits are drawn.
+/// The newest window per tenant and group, with its drawn permits.
 type DrawnWindows = HashMap<(TenantId, &'static str), (i64, u32)>;
 
-/// One process draws this part of a window at once.
+/// Fraction of a window that a single process draws at once.
 const BLOCKS_OF_WINDOW: u32 = 10;
 
 impl OneProcess {
@@ -164,7 +166,7 @@ impl OneProcess {
         let mut windows = self.drawn.lock().await;
         let total = match windows.get(&(tenant, group)) {
             Some((known, total)) if *known == window_s => *total,
-            // A process before this one may have given some of it.
+            // An earlier process may have granted some permits of this window.
             _ => {
                 let drawn = self.store.drawn_permits(tenant, group, began_at).await;
                 drawn.map_err(|error| Unreadable(error.to_string()))?
@@ -178,7 +180,7 @@ impl OneProcess {
             let store = self.store.clone();
             tokio::spawn(async move {
                 if let Err(error) = store.draw_permits(tenant, group, began_at, granted, limit).await {
-                    tracing::warn!(%error, "permits were not noted: a restart within this minute may give them again");
+                    tracing::warn!(%error, "recording permits failed: a restart within this minute may grant them again");
                 }
             });
         }
@@ -200,20 +202,20 @@ pub(super) fn permits_of(store: &Store) -> Arc<dyn Permits> {
     Arc::new(OneProcess { store: store.clone(), drawn: AsyncMutex::default() })
 }
 
-/// What a node knows of one window.
+/// A node's view of a window.
 #[derive(Debug, Default)]
 struct Share {
     window_s: i64,
-    /// Permits of ours that are not used yet.
+    /// This node's unused permits.
     left: u32,
-    /// Permits that we have used.
+    /// Permits that this node has used.
     used: u32,
-    /// Permits that all nodes had drawn when we last looked.
+    /// Permits drawn by all nodes as of the last draw.
     total: u32,
 }
 
 impl Share {
-    /// How many permits to ask for next.
+    /// How many permits to request next.
     fn wanted(&self, limit: u32) -> u32 {
         let rest = limit.saturating_sub(self.total) / SHARE_OF_REST;
         (self.used / SHARE_OF_USED).min(rest).max(1)
@@ -222,11 +224,11 @@ impl Share {
 
 type Shares = HashMap<(TenantId, Group), Arc<AsyncMutex<Share>>>;
 
-/// This node's part in the windows of every tenant.
+/// This node's share of every tenant's windows.
 pub struct Windows {
     permits: Arc<dyn Permits>,
     limits: GroupLimits,
-    /// Tenants are few and proven: nothing that a stranger sends makes this grow.
+    /// Grows with authenticated tenants only, so it stays small.
     shares: Mutex<Shares>,
 }
 
@@ -236,14 +238,14 @@ impl Windows {
         Windows { permits, limits, shares: Mutex::default() }
     }
 
-    /// Takes one permit of a tenant's window.
+    /// Takes a permit from a tenant's window.
     ///
     /// # Errors
     /// The counter cannot be reached, and this node has no permit left.
     pub async fn take(&self, tenant: TenantId, group: Group, now: Timestamp) -> Result<Allowance, Unreadable> {
         let limit = self.limits.of(group);
         let share = self.share(tenant, group);
-        // Held while permits are drawn: whoever waits would have to draw too.
+        // Held during a draw: a waiting request would have to draw as well.
         let mut share = share.lock().await;
         if share.window_s != window_of(now) {
             *share = Share { window_s: window_of(now), ..Share::default() };

@@ -1,4 +1,4 @@
-//! The windows over a counter in memory: one node, several nodes, a counter that is away.
+//! The windows over an in-memory counter: one node, several nodes, an unreachable counter.
 
 use domain::time::Span;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ const T0: Timestamp = Timestamp(1_800_000_020_000_000);
 const BANK: TenantId = TenantId(Uuid::from_u128(1));
 const OTHER: TenantId = TenantId(Uuid::from_u128(2));
 
-/// What the store's counter row does.
+/// Behaves like the store's counter row.
 #[derive(Default)]
 struct Counter {
     drawn: Mutex<HashMap<(TenantId, &'static str, i64), u32>>,
@@ -22,7 +22,7 @@ struct Counter {
 impl Permits for Counter {
     fn draw(&self, draw: Draw) -> Answer<'_, Result<Drawn, Unreadable>> {
         Box::pin(async move {
-            // Lets another task in between, as a real counter would.
+            // Yields to another task, as a real counter would.
             tokio::task::yield_now().await;
             if self.away.load(std::sync::atomic::Ordering::Relaxed) {
                 return Err(Unreadable("away".to_owned()));
@@ -71,7 +71,7 @@ async fn one_node_grants_the_limit_exactly_and_counts_down_by_one() {
     assert_eq!(refused, Allowance { limit: 50, remaining: 0, reset_s: 1, retry_after_s: Some(1) });
     let asked = *counter.asked.lock().expect("a lock");
     assert!(asked < 50, "permits were drawn one by one: {asked}");
-    // A window that is used up is known to be; the next one is full again.
+    // An exhausted window is remembered; the next one is full again.
     assert!(!take(&node, Group::Orders, T0).await.is_granted());
     assert_eq!(*counter.asked.lock().expect("a lock"), asked);
     assert_eq!(take(&node, Group::Orders, T0 + Span::secs(40)).await.remaining, 49);
@@ -126,7 +126,8 @@ async fn a_counter_that_is_away_is_no_answer() {
 }
 
 proptest! {
-    /// Whatever node a request goes to: never more than the limit in a window, and all of it while any node asks.
+    /// Requests may go to any node: never more than the limit in a window, and the whole limit as
+    /// long as any node asks.
     #[test]
     fn the_total_of_all_nodes_is_the_limit(turns in proptest::collection::vec(0_usize..3, 0..400)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -1,4 +1,4 @@
-//! The log of events, and how their webhooks are delivered.
+//! The event log and the deliveries of its webhooks.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answe
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
     let reply = api.wallets.redeliver(&admitted.caller, id, deed(&admitted, ""), admitted.idempotency).await;
     let reply = reply.map_err(|refused| match refused {
-        // A delivery is known by its event's id.
+        // A delivery has its event's id.
         Denied::NotFound(_) => Named::Delivery.not_found(),
         refused => denied(refused),
     })?;
@@ -37,7 +37,7 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
     let query = decode::events(admitted.parts.uri.query())?;
     let head = head_at(&api, &admitted, query.after).await?;
     let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
-    // The log has no gaps: what is missing after the reader's position was there and is gone.
+    // The log has no gaps: events missing after the reader's position have expired.
     let gone = page.first().map_or(head, |entry| entry.seq - 1);
     if query.after > 0 && query.after < gone {
         let message = format!("after: events up to {gone} are no longer kept; start again from 0");
@@ -54,7 +54,7 @@ pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
     }))
 }
 
-/// The end of the log. A position ahead of it is refused: its reader would miss everything up to there.
+/// The end of the log. A position beyond it is refused: its reader would miss every event up to it.
 async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, WalletProblem> {
     if after == 0 {
         return Ok(0);
@@ -64,7 +64,7 @@ async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, Wall
         return Ok(head);
     }
     let message = format!(
-        "after: the log ends at {head}: this position is from another log, or from one that was reset; \
+        "after: the log ends at {head}: this position belongs to a different or a reset log; \
          start again from 0"
     );
     Err(WalletProblem::invalid_request(message).of_field("after").with("reason", "cursor_ahead").number("head", head))

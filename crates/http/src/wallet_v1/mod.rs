@@ -1,4 +1,5 @@
-//! Wallet Service v1 on the wire: routes, roles, rate limits, decoders, renderings and refusals of its operations.
+//! Wallet Service v1 over HTTP: routes, roles, rate limits, decoders, renderings and refusals of
+//! its operations.
 
 pub mod decode;
 mod deed;

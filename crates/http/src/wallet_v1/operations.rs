@@ -1,14 +1,14 @@
-//! The operations of Wallet Service v1 as one table: method, path, rate limit and who may call. A route is made from its
-//! row, so there is none without one.
+//! The operations of Wallet Service v1 as one table: method, path, rate limit group and roles.
+//! Routes are generated from the table, so none can bypass it.
 
 use http::Method;
 
 use super::limits::Group;
 
-/// What a token's `roles` may grant (`decisions.md`, "Roles").
+/// Roles in a token's `roles` claim (`decisions.md`, "Roles").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Everything that the API offers.
+    /// Every operation.
     WalletManager,
     /// Payment requests.
     PaymentManager,
@@ -16,7 +16,7 @@ pub enum Role {
     ExchangeManager,
     /// Blocks, blacklists, reviews.
     ComplianceOfficer,
-    /// Reads what customers see too.
+    /// Reads wallets, transactions and orders.
     WalletViewer,
     /// Reads everything.
     Auditor,
@@ -33,7 +33,7 @@ impl Role {
         Role::Auditor,
     ];
 
-    /// The name in a token.
+    /// Its name in a token.
     pub const fn name(self) -> &'static str {
         match self {
             Role::WalletManager => "wallet_manager",
@@ -46,16 +46,17 @@ impl Role {
     }
 }
 
-/// How the table of roles is applied.
+/// How strictly roles are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolePolicy {
-    /// As the specification says it: provisioning needs its role, every other operation any valid token.
+    /// As in the specification: provisioning requires its role, every other operation any valid
+    /// token.
     Default,
-    /// Every operation needs one of its roles.
+    /// Every operation requires one of its roles.
     Strict,
 }
 
-/// One operation.
+/// An operation.
 #[derive(Debug)]
 pub struct Operation {
     /// Its name in metrics.
@@ -64,16 +65,17 @@ pub struct Operation {
     pub method: Method,
     /// Its path, with at most one parameter.
     pub path: &'static str,
-    /// What it is counted with.
+    /// Its rate limit group.
     pub group: Group,
-    /// The roles that may call it, the narrowest first; `wallet_manager` may call all and stands where it is alone.
+    /// The roles that may call it, the narrowest first. `wallet_manager` may call all, and is
+    /// listed only where it is alone.
     pub roles: &'static [Role],
-    /// Whether a role is needed under either policy.
+    /// Whether it requires a role under either policy.
     pub always: bool,
 }
 
 impl Operation {
-    /// The role that a caller with `granted` lacks; `None` if it may call.
+    /// The role that a caller with `granted` lacks; `None` if the call is allowed.
     pub fn lacking(&self, policy: RolePolicy, granted: &[String]) -> Option<Role> {
         if policy == RolePolicy::Default && !self.always {
             return None;
@@ -85,7 +87,7 @@ impl Operation {
         Some(self.roles.first().copied().unwrap_or(Role::WalletManager))
     }
 
-    /// Whether it changes something.
+    /// Whether it changes state.
     pub fn is_post(&self) -> bool {
         self.method == Method::POST
     }
@@ -105,7 +107,7 @@ macro_rules! operations {
             };
         )+
 
-        /// Every operation, in the specification's order, then the additions.
+        /// Every operation: the specification's in its order, then the additions.
         pub static ALL: &[&Operation] = &[$(&$id),+];
     };
 }
@@ -149,18 +151,18 @@ operations! {
     GET_ORDER = "get_order" GET "/v1/sdk/orders/{order_id}" Orders [WalletViewer ExchangeManager Auditor] false;
     /// Withdraws an order.
     CANCEL_ORDER = "cancel_order" POST "/v1/sdk/orders/{order_id}/cancel" Orders [ExchangeManager] false;
-    /// Lists deposits that wait for a person.
+    /// Lists deposits held for review.
     LIST_REVIEWS = "list_reviews" GET "/v1/sdk/reviews" Additions [ComplianceOfficer Auditor] false;
-    /// Reads one of them.
+    /// Reads a deposit held for review.
     GET_REVIEW = "get_review" GET "/v1/sdk/reviews/{transaction_id}" Additions [ComplianceOfficer Auditor] false;
-    /// Decides one of them.
+    /// Decides on a deposit held for review.
     DECIDE_REVIEW = "decide_review" POST "/v1/sdk/reviews/{transaction_id}" Additions [ComplianceOfficer] false;
     /// Lists deliveries of webhooks.
     LIST_DELIVERIES = "list_webhook_deliveries" GET "/v1/sdk/webhooks/deliveries" Additions [Auditor] false;
-    /// Sends an event again.
+    /// Redelivers an event.
     REDELIVER = "redeliver_webhook" POST "/v1/sdk/webhooks/deliveries/{delivery_id}/redeliver" Additions
         [WalletManager] false;
-    /// Reads the log of events.
+    /// Reads the event log.
     LIST_EVENTS = "list_wallet_events" GET "/v1/sdk/events" Additions [Auditor] false;
 }
 
@@ -173,7 +175,8 @@ mod tests {
         Role::ALL.into_iter().filter(may).map(Role::name).collect()
     }
 
-    /// The checked-in matrix of roles × operations under the strict policy (`decisions.md`, "Roles").
+    /// The documented matrix of roles × operations under the strict policy (`decisions.md`,
+    /// "Roles").
     #[test]
     fn the_strict_policy_is_this_matrix() {
         const M: &str = "wallet_manager";
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_change_nothing_and_no_role_is_told_that_would_not_do() {
+    fn readers_change_nothing_and_a_refusal_names_a_sufficient_role() {
         for operation in ALL {
             for reader in [Role::WalletViewer, Role::Auditor] {
                 assert!(!operation.is_post() || !operation.roles.contains(&reader), "{}", operation.name);
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operation_is_counted_with_its_path() {
+    fn each_operation_counts_with_its_path() {
         for operation in ALL {
             assert_eq!(operation.group, Group::of_path(operation.path), "{}", operation.path);
         }

@@ -1,4 +1,5 @@
-//! Which answer each refusal of the engine gets (specification: "Errors"; `decisions.md`, "Wallet Service v1").
+//! Maps the engine's refusals to responses (specification: "Errors"; `decisions.md`, "Wallet
+//! Service v1").
 
 use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
 use domain::exchange::OrderRefusal;
@@ -12,10 +13,11 @@ use http::StatusCode;
 use super::render;
 use crate::problem::WalletProblem;
 
-/// Seconds after which a busy or unreachable service may be asked again.
+/// `Retry-After` in seconds of a busy or unreachable service.
 pub(super) const RETRY_AFTER_S: i64 = 1;
 
-/// What a request names, for when there is no such thing. Another tenant's is told of in the same words.
+/// The resource that a request names. Another tenant's resource gets the same response as a missing
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Wallet,
@@ -28,7 +30,7 @@ pub(super) enum Named {
 impl Named {
     const ALL: [Named; 5] = [Named::Wallet, Named::PaymentRequest, Named::Order, Named::Transaction, Named::Delivery];
 
-    /// The field that names it.
+    /// The field with its id.
     const fn field(self) -> &'static str {
         match self {
             Named::Wallet => "wallet_id",
@@ -42,51 +44,49 @@ impl Named {
     /// 404 with the field that names it.
     pub(super) fn not_found(self) -> WalletProblem {
         let message = match self {
-            Named::Wallet => "There is no such wallet",
-            Named::PaymentRequest => "There is no such payment request",
-            Named::Order => "There is no such order",
-            Named::Transaction => "There is no such transaction",
-            Named::Delivery => "There is no such delivery",
+            Named::Wallet => "Wallet not found",
+            Named::PaymentRequest => "Payment request not found",
+            Named::Order => "Order not found",
+            Named::Transaction => "Transaction not found",
+            Named::Delivery => "Delivery not found",
         };
         WalletProblem::not_found(message).of_field(self.field())
     }
 }
 
-/// The answer to a request that was not served.
+/// The response to a request that was not served.
 pub(super) fn denied(denied: Denied) -> WalletProblem {
     match denied {
         Denied::NotFound(field) => match Named::ALL.into_iter().find(|named| named.field() == field) {
             Some(named) => named.not_found(),
-            None => WalletProblem::not_found("There is no such thing").of_field(field),
+            None => WalletProblem::not_found("Not found").of_field(field),
         },
         Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
         Denied::Refused(refusal) => refused(refusal),
         Denied::RateUnavailable(..) => {
-            WalletProblem::unavailable(RETRY_AFTER_S).saying("There is no current exchange rate")
+            WalletProblem::unavailable(RETRY_AFTER_S).saying("No current exchange rate is available")
         }
         Denied::ListsStale => {
-            tracing::error!(
-                "an exchange order was refused: the sanction lists are too old to clear its account holder"
-            );
+            tracing::error!("exchange order refused: the sanctions lists are too old to screen its account holder");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
         Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
-        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not offered"),
+        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled"),
         Denied::Keys(error) => {
-            tracing::error!(%error, "a tenant's keys cannot be used");
+            tracing::error!(%error, "using a tenant's keys failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Store(error) => {
-            tracing::error!(%error, "a read failed");
+            tracing::error!(%error, "reading from the store failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
     }
 }
 
-/// The answer to what the engine refused.
+/// The response to an engine refusal.
 pub(super) fn refused(refused: Refused) -> WalletProblem {
     match refused {
         Refused::Wallet(refusal) => wallet(&refusal),
@@ -97,13 +97,13 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
         Refused::Deposit(refusal) => deposit(&refusal),
         Refused::Exchange(refusal) => order(&refusal),
         Refused::IdempotencyMismatch => {
-            let message = "The key was used with another body; use a new key for a new request";
+            let message = "The key was already used with a different body; use a new key for a new request";
             WalletProblem::validation_failed(message).of_field("Idempotency-Key")
         }
-        // Somebody else was faster; what is there now may allow it.
+        // Another request won the race; a retry may succeed.
         Refused::Moved | Refused::Stale(_) => WalletProblem::unavailable(RETRY_AFTER_S),
         refused => {
-            tracing::error!(%refused, "a request was refused for a reason that no client can cause");
+            tracing::error!(%refused, "request refused for an internal reason");
             WalletProblem::internal()
         }
     }
@@ -112,20 +112,20 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
 fn wallet(refusal: &WalletRefusal) -> WalletProblem {
     match refusal {
         WalletRefusal::KycRequired(level) => {
-            let message = format!("The customer's KYC level must be {} at least", level.name());
+            let message = format!("The customer's KYC level must be at least {}", level.name());
             WalletProblem::new(StatusCode::FORBIDDEN, "KYC_REQUIRED", message)
                 .of_field("kyc_level")
                 .with_top_level("required_kyc_level", level.name())
         }
         WalletRefusal::Exists(id) => {
-            let message = "The customer has a wallet on this blockchain";
+            let message = "The customer already has a wallet on this blockchain";
             WalletProblem::new(StatusCode::CONFLICT, "WALLET_EXISTS", message)
                 .of_field("customer_id")
                 .with_top_level("existing_wallet_id", id)
         }
         WalletRefusal::Ordered(day) => {
             let status = WalletState::Blocked.name();
-            WalletProblem::conflict(format!("The wallet is {status}: a blacklisting is ordered for {day}"))
+            WalletProblem::conflict(format!("The wallet is {status}: it will be blacklisted on {day}"))
                 .with("current_status", status)
                 .with("effective_date", day)
         }
@@ -136,29 +136,28 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
     }
 }
 
-/// 422: the wallet is in no state for it.
+/// 422: the wallet's state does not allow it.
 fn frozen(state: WalletState) -> WalletProblem {
     WalletProblem::validation_failed(format!("The wallet is {}", state.name())).with("wallet_status", state.name())
 }
 
 fn deposit(refusal: &DepositRefusal) -> WalletProblem {
-    let conflict = |status: &str| {
-        WalletProblem::conflict("The transaction does not wait for a decision").with("current_status", status)
-    };
+    let conflict =
+        |status: &str| WalletProblem::conflict("The transaction is not held for review").with("current_status", status);
     match refusal {
         DepositRefusal::State(state) => conflict(status(*state).name()),
         DepositRefusal::Frozen(state) => frozen(*state),
-        DepositRefusal::EscrowHeld => WalletProblem::conflict("Something in the escrow is on legal hold")
+        DepositRefusal::EscrowHeld => WalletProblem::conflict("Funds in the escrow are on legal hold")
             .with("current_status", DepositStatus::ReceivedInEscrow.name()),
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
-            tracing::error!(%refusal, "a review was refused for a reason that no client can cause");
+            tracing::error!(%refusal, "review refused for an internal reason");
             WalletProblem::internal()
         }
     }
 }
 
-/// The interface's word for a state.
+/// The API's name of a state.
 const fn status(state: DepositState) -> DepositStatus {
     match state {
         DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
@@ -183,7 +182,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::NoToken => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::InsufficientBalance { requested, available } => {
             let code = requested.currency.code();
-            let message = format!("The wallet has too little {code}");
+            let message = format!("The wallet's {code} balance is too low");
             WalletProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "INSUFFICIENT_BALANCE", message)
                 .with("requested_amount", render::money(*requested))
                 .with("available_balance", render::money(*available))
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_is_named_in_the_same_words_wherever_that_is_found_out() {
+    async fn a_missing_resource_gets_the_same_message_everywhere() {
         for named in Named::ALL {
             let told = |problem: WalletProblem| {
                 let answer = problem.respond(&RequestId::of(&http::HeaderMap::new()), Timestamp(0));

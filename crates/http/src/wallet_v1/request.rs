@@ -1,4 +1,4 @@
-//! Payment requests, and the history of transactions.
+//! Payment requests, and the transaction history.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wal
     Ok(Answer::object(|out| render::found_request(out, &request, &money, &api.links)))
 }
 
-/// The request that a path names; what is no id of ours is nobody's.
+/// The payment request that a path names; a malformed id matches none.
 fn request_id(text: &str) -> Result<PaymentRequestId, WalletProblem> {
     PaymentRequestId::parse(text).ok_or_else(|| Named::PaymentRequest.not_found())
 }
@@ -70,7 +70,7 @@ pub(super) async fn transactions(api: Arc<Api>, admitted: Admitted) -> Result<An
 }
 
 pub(super) async fn transaction(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    // A deposit and an order are told apart by where they are found.
+    // Deposits and orders differ by where they are found.
     let DepositId(id) = DepositId::parse(&admitted.id).ok_or_else(|| Named::Transaction.not_found())?;
     let found = api.wallets.find_transaction(&admitted.caller, id).await.map_err(denied)?;
     Ok(Answer::object(|out| render::found_transaction(out, &found, &api.explorer())))

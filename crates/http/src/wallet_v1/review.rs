@@ -1,4 +1,4 @@
-//! Deposits that a person decides about.
+//! Deposits held for review.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wa
 
 pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let deposit = api.wallets.find_deposit(&admitted.caller, deposit_id(&admitted.id)?).await.map_err(denied)?;
-    // Nothing is known of it yet, or it is shown to nobody.
+    // Not screened yet, or hidden from the bank.
     if deposit.status().is_none() || deposit.assessment.is_none() {
         return Err(Named::Transaction.not_found());
     }

@@ -1,4 +1,4 @@
-//! The routes, made from the table of operations, and what stands where there is none.
+//! The routes, generated from the table of operations, and the fallbacks.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::render::Links;
 use super::{exchange, log, refusals, request, review, wallet};
 use crate::problem::WalletProblem;
 
-/// Everything that the operations share.
+/// State shared by the operations.
 pub struct Api {
     pub(super) gate: Gate,
     pub(super) wallets: Wallets,
@@ -29,12 +29,13 @@ pub struct Api {
 }
 
 impl Api {
-    /// The operations over the wallet service.
+    /// The operations of the wallet service.
     pub fn new(gate: Gate, wallets: Wallets, links: Links) -> Arc<Api> {
         Arc::new(Api { gate, wallets, links })
     }
 
-    /// The answer to a request with a key: the one that its first was given, whatever has become of the thing since.
+    /// The response to a request with a key: that of its first request, whatever the resource's
+    /// current state.
     async fn answered_once<F>(
         self: Arc<Self>,
         asked: Idempotency,
@@ -48,10 +49,11 @@ impl Api {
         if let Some(answer) = self.answered_before(tenant, &asked).await? {
             return Ok(answer);
         }
-        // Carried on with if the caller goes away: whoever asks again then is the one who needs the answer.
+        // Continues if the caller disconnects: a retry needs the response.
         let work = async move {
             let answer = serve(self.clone(), admitted).await?;
-            // One that is made again is not kept: it would outlive the record that it was made of.
+            // A reconstructed response is not stored: it would outlive the record that it came
+            // from.
             if !answer.replayed {
                 self.keep(tenant, &asked, &answer).await;
             }
@@ -60,7 +62,7 @@ impl Api {
         let ended = tokio::spawn(work.in_current_span()).await;
         ended.unwrap_or_else(|ended| match ended.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The service stops.
+            // The service is stopping.
             Err(_) => Err(WalletProblem::unavailable(RETRY_AFTER_S)),
         })
     }
@@ -73,27 +75,28 @@ impl Api {
             }
             Ok(None) => Ok(None),
             Err(error) => {
-                tracing::warn!(%error, "what a key was answered before is not at hand");
+                tracing::warn!(%error, "reading a stored response failed");
                 Ok(None)
             }
         }
     }
 
-    /// Keeps an answer for repetitions. One that cannot be kept is made again of what is there then.
+    /// Stores a response for repeated requests. If that fails, a repeat reconstructs it from the
+    /// current state.
     async fn keep(&self, tenant: TenantId, asked: &Idempotency, answer: &Answer) {
         let kept = KeptAnswer { body_hash: asked.body_hash, body: answer.body.clone() };
         if let Err(error) = self.wallets.store().keep_answer(tenant, &asked.key, &kept).await {
-            tracing::warn!(%error, "an answer could not be kept for repetitions");
+            tracing::warn!(%error, "storing a response for repeated requests failed");
         }
     }
 
-    /// Prefix of links to transactions.
+    /// URL prefix of transaction links.
     pub(super) fn explorer(&self) -> String {
         self.wallets.offered().map(|offered| offered.config.explorer_tx_url.clone()).unwrap_or_default()
     }
 }
 
-/// The routes under the base URL, and v1's own words for all other paths under `/v1/sdk`.
+/// The routes under the base URL, and v1's errors for all other paths under `/v1/sdk`.
 pub fn router(api: Arc<Api>) -> Router {
     let router = Router::new();
     let router = mount(router, &operations::PROVISION, wallet::provision);
@@ -126,17 +129,18 @@ pub fn router(api: Arc<Api>) -> Router {
         .with_state(api)
 }
 
-/// Puts an operation where its row says.
+/// Adds an operation at its path.
 fn mount<S, F>(router: Router<Arc<Api>>, operation: &'static Operation, serve: S) -> Router<Arc<Api>>
 where
     S: Fn(Arc<Api>, Admitted) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Answer, WalletProblem>> + Send + 'static,
 {
     let handler = move |State(api): State<Arc<Api>>, id: Result<Path<String>, PathRejection>, asked: Request<Body>| {
-        // What is not even text is nobody's id.
+        // Invalid text matches no id.
         let id = id.map(|Path(id)| id).unwrap_or_default();
         let served = api.clone();
-        // A repetition of this one shows what the chain says by then (`decisions.md`, "usdc_contract_blacklist_applied").
+        // A repeated request shows the chain's current state (`decisions.md`,
+        // "usdc_contract_blacklist_applied").
         let keeps = operation.name != operations::BLACKLIST.name;
         let serve = move |admitted: Admitted| async move {
             match admitted.idempotency.clone().filter(|_| keeps) {
@@ -150,10 +154,10 @@ where
 }
 
 async fn no_such_path(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
-    api.gate.refuse(&request, WalletProblem::not_found("There is no such path"))
+    api.gate.refuse(&request, WalletProblem::not_found("Path not found"))
 }
 
 async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
-    let message = "The path does not take this method";
+    let message = "Method not allowed";
     api.gate.refuse(&request, WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message))
 }

@@ -1,4 +1,4 @@
-//! One wallet and what happens to it, for the tests: the values of the examples in the OpenAPI document.
+//! A sample wallet and its history for tests: the values of the examples in the OpenAPI document.
 
 use domain::chain::{Address, BlockHash, TxHash, Word};
 use domain::chain_tx::Place;
@@ -25,7 +25,7 @@ fn address(text: &str) -> Address {
     Address::parse(text).expect("an address")
 }
 
-/// Where a page must never lead: the wallet's own address.
+/// The wallet's own address, which no page may reveal.
 pub(crate) fn wallet_address() -> Address {
     address("0x8ba1f109551bD432803012645Ac136ddd64DBA72")
 }

@@ -65,7 +65,7 @@ pub(super) async fn blacklist(api: Arc<Api>, admitted: Admitted) -> Result<Answe
     Ok(Answer::made(reply.map_err(denied)?, render::blacklisted))
 }
 
-/// The wallet that a request names; what is no id of ours is nobody's.
+/// The wallet that a request names; a malformed id matches none.
 pub(super) fn wallet_id(text: &str) -> Result<WalletId, WalletProblem> {
     WalletId::parse(text).ok_or_else(|| Named::Wallet.not_found())
 }

@@ -1,9 +1,11 @@
-//! Turns the recipes of `data/jwt_vectors.json` into real `authorization` headers for one key, URL and instant.
+//! Turns the recipes of `data/jwt_vectors.json` into real `authorization` headers for one key, URL
+//! and instant.
 //!
-//! A recipe changes one thing about a good token. `header` and `claims` patch members of the good ones with raw JSON
-//! (null removes one), `header_raw` and `claims_raw` replace them whole; `sign` names the key, `signed` and `token`
-//! what is signed and sent, `authorization` the header lines. Placeholders: `$word` (see [`Recipe::word`]) and
-//! `${now+300}` (sums of `now`, `max` for the longest lifetime, and seconds). Each recipe carries [`Party::body`].
+//! A recipe changes one property of a valid token. `header` and `claims` patch members with raw
+//! JSON (null removes one), `header_raw` and `claims_raw` replace them entirely; `sign` names the
+//! key, `signed` and `token` the signed and the sent text, `authorization` the header lines.
+//! Placeholders: `$word` (see [`Recipe::word`]) and `${now+300}` (sums of `now`, `max` for the
+//! maximum lifetime, and seconds). Each recipe carries [`Party::body`].
 
 use std::collections::BTreeMap;
 
@@ -13,31 +15,31 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
-/// Who signs, and towards what.
+/// The signer and the target API.
 pub struct Party {
     /// The access key, and its secret as issued.
     pub kid: String,
     pub secret: String,
-    /// A key of another tenant that exists, and its secret.
+    /// An existing key of another tenant, and its secret.
     pub other_kid: String,
     pub other_secret: String,
     /// Well-formed keys for the other service and for another environment.
     pub other_service_kid: String,
     pub other_environment_kid: String,
-    /// The API URL, without a slash at its end.
+    /// The API URL without a trailing slash.
     pub url: String,
-    /// The longest lifetime that is allowed, in seconds.
+    /// The maximum lifetime in seconds.
     pub max_lifetime_s: i64,
-    /// The instant of the request, UNIX time.
+    /// The time of the request, UNIX time.
     pub now: i64,
-    /// The raw body that is sent along.
+    /// The raw body of the request.
     pub body: String,
 }
 
-/// What is sent and what must come of it.
+/// The request and its expected result.
 pub struct Vector {
     pub name: String,
-    /// The `authorization` header lines, none or several.
+    /// The `authorization` header lines, if any.
     pub authorization: Vec<String>,
     /// `ok`, or the name of an `AuthFault`.
     pub expect: String,
@@ -126,14 +128,14 @@ impl Recipe {
         let patched = patch.iter().filter_map(|(name, value)| value.as_ref().map(|value| member(name, value)));
         let built = format!("{{{}}}", kept.chain(patched).collect::<Vec<_>>().join(","));
         let mut json = self.expand(raw.as_ref().unwrap_or(&built), words, party);
-        // Only a document of 3n + 1 or 3n + 2 bytes has spare bits at the end of its base64.
+        // Only documents of 3n + 1 or 3n + 2 bytes have spare bits at the end of their base64.
         while self.token.contains(loose) && json.len() % 3 != 1 {
             json.push(' ');
         }
         json
     }
 
-    /// Fills the placeholders in.
+    /// Resolves the placeholders.
     fn expand(&self, template: &str, words: &BTreeMap<String, String>, party: &Party) -> String {
         let mut pieces = template.split('$');
         let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -227,7 +229,7 @@ fn signature_words(tag: &[u8]) -> Vec<(String, String)> {
     let encoded = URL_SAFE_NO_PAD.encode(tag);
     let swapped = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
     let (body, last) = encoded.split_at(encoded.len() - 1);
-    // Of 48- and 64-byte tags only the plain form is used.
+    // Tags of 48 and 64 bytes are used in plain form only.
     let loose = if encoded.len().is_multiple_of(4) { encoded.clone() } else { loosened(&encoded) };
     [
         ("s_loose", loose),
@@ -242,7 +244,7 @@ fn signature_words(tag: &[u8]) -> Vec<(String, String)> {
     .collect()
 }
 
-/// The same bytes in base64 with a spare bit set behind them, where there is one.
+/// The same bytes in base64 with a spare bit set, where there is one.
 fn loosened(encoded: &str) -> String {
     const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let Some((rest, last)) = encoded.split_at_checked(encoded.len().saturating_sub(1)) else {

@@ -1,7 +1,9 @@
-//! Both services from the outside: real HTTP on real sockets against a whole service, on SQLite and PostgreSQL.
+//! Tests both services from outside: HTTP over sockets against a full service, on SQLite and
+//! PostgreSQL.
 //!
-//! Folders mirror the routes; `lives` follows payments to their ends; `everywhere` holds what is true of all operations.
-//! Nothing here reaches into the service but to set a stage (tenants, keys, money) or to play the operator.
+//! Folders mirror the routes; `lives` follows payments to their final states; `everywhere` covers
+//! rules for all operations. Tests reach into the service only to set up data (tenants, keys,
+//! money) or to act as an operator.
 
 mod harness;
 

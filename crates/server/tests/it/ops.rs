@@ -42,7 +42,7 @@ async fn metrics_count_what_happens(on: On) {
     let before = String::from_utf8(exposed.body).expect("text");
     bank.paid(Country::Pak, |order| order.from("Zorblax Qibbletan")).await;
     bank.get("/v2/payments").without("authorization").send().await.refused(401, "unauthorized");
-    // Other tests of this process count too: it is never less than ours.
+    // Other tests of this process count too, so the value is a lower bound.
     for metric in ["corridor_auth_failures_total", "corridor_payments_total", "corridor_http_requests_total"] {
         let counted = || async {
             let now = String::from_utf8(get(&bank, "/metrics").await.body).expect("text");
@@ -53,11 +53,11 @@ async fn metrics_count_what_happens(on: On) {
     let now = || async { String::from_utf8(get(&bank, "/metrics").await.body).expect("text") };
     let text = now().await;
     let failures = text.lines().filter(|line| line.starts_with("corridor_http_requests_total") && line.contains("5xx"));
-    // A test of this process asks for more quotes than its service takes (everywhere::overload).
+    // Another test of this process exceeds its rate limits (everywhere::overload).
     let failures = failures.filter(|line| !line.contains("operation=\"create_quote\""));
     let failures: Vec<&str> = failures.filter(|line| !line.ends_with(" 0")).collect();
     assert!(failures.is_empty(), "{failures:?}");
-    // The gauges are one per process too: another service may write its own between reading and showing.
+    // Gauges are process-wide: another service may write its value between reading and showing.
     let waits = |line: &str| line.starts_with("corridor_jobs{kind=\"review\"}") && !line.ends_with(" 0");
     let shown = || async { now().await.lines().any(waits) };
     assert!(testkit::wait::until_async(WAIT_MAX, shown).await, "the payment waits for a person");

@@ -1,4 +1,4 @@
-//! What stands for the built-in chain in a build without it.
+//! Placeholder for the built-in chain in a build without it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use domain::ports::Clock;
 use serde_json::Value;
 
-/// No value of this type can be made, so nothing below ever runs.
+/// An uninhabited type, so the code below never runs.
 #[derive(Clone)]
 pub enum BuiltInChain {}
 
 impl BuiltInChain {
     /// # Errors
-    /// Always: there is no chain in this build.
+    /// Always: this build has no chain.
     pub fn open(_chain_id: u64, _directory: &Path, _clock: Arc<dyn Clock>) -> anyhow::Result<BuiltInChain> {
         anyhow::bail!(
             "this build has no built-in chain: name a node of a chain in chain.node_url, or set wallets.enabled = false"

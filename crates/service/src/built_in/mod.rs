@@ -1,5 +1,5 @@
-//! The chain that is built into the program, for the sandbox and tests. A build without the feature `embedded-chain` has
-//! none: nothing there can be made of the type, and opening one says so.
+//! The chain built into the program, for the sandbox and tests. In a build without the feature
+//! `embedded-chain` its type is uninhabited, and opening a chain returns an error.
 
 #[cfg(not(feature = "embedded-chain"))]
 mod absent;

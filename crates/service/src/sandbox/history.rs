@@ -1,5 +1,5 @@
-//! Thirty days of payments for a new sandbox, made by the real engine under a clock that starts in the past. The
-//! simulated bank's book gets its lines too, so that every view agrees.
+//! Thirty days of payments for a new sandbox, made by the real engine under a clock that starts in
+//! the past. The simulated bank's book is filled as well, so that all views agree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,9 +35,9 @@ use config::Config;
 
 /// Days of history.
 const DAYS: i64 = 30;
-/// Payments of each day; with [`DAYS`] at most 300 in all.
+/// Payments per day; with [`DAYS`] at most 300 in all.
 const PAYMENTS_A_DAY: usize = 8;
-/// Every so many payments one fails at the bank, and one is returned.
+/// One in this many payments fails at the bank, or is returned.
 const FAILS_EVERY: usize = 29;
 const RETURNS_EVERY: usize = 41;
 /// Base currencies of the sample, in turn.
@@ -45,7 +45,7 @@ const CURRENCIES: [Currency; 5] = [Currency::Aed, Currency::Sar, Currency::Eur, 
 /// Reports fetched at once.
 const REPORTS_MAX: usize = 1_000;
 
-/// A clock that stands where it is put.
+/// A clock that only moves when set.
 #[derive(Clone)]
 struct PastClock(Arc<AtomicI64>);
 
@@ -111,7 +111,7 @@ impl Rail for PastRail {
     }
 }
 
-/// A new sandbox before it serves anybody.
+/// A new sandbox before it serves requests.
 pub struct Past {
     store: Store,
     clock: PastClock,
@@ -120,7 +120,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Opens and migrates the store, with a clock that stands thirty days back.
+    /// Opens and migrates the store, with a clock set thirty days back.
     pub async fn open(config: &Config, data_dir: &Path) -> anyhow::Result<Past> {
         let start = WallClock.now() - Span::days(DAYS);
         let clock = PastClock(Arc::new(AtomicI64::new(start.0)));
@@ -137,7 +137,7 @@ impl Past {
             payment_webhooks: None,
             clock: Arc::new(clock.clone()),
             wall_clock: Arc::new(clock.clone()),
-            // This clock moves when it is told to, never while a batch waits.
+            // This clock only moves when set, never while a batch waits.
             tuning: Tuning { callers_turn: Span(0), ..Tuning::default() },
             pace: RailPace::default(),
             lag: JobLag::default(),
@@ -152,7 +152,7 @@ impl Past {
         &self.store
     }
 
-    /// Funds the tenant where it never was and, where wanted, lives through its history.
+    /// Funds the tenant on the first start and, if requested, plays its history.
     pub async fn live_through(self, tenant: &Tenant, prefund_minor: i64, history: bool) -> anyhow::Result<()> {
         let (engine, batcher) = Engine::new(self.store.clone(), self.world.clone());
         let running = tokio::spawn(batcher.run());
@@ -176,7 +176,7 @@ impl Past {
         self.rates.tick(self.clock.now());
         let first = usize::try_from(day).unwrap_or(0) * PAYMENTS_A_DAY;
         try_join_all((first..first + PAYMENTS_A_DAY).map(|number| pay(number, caller, payments))).await?;
-        // Sent and accepted; then the bank's reports, settled and perhaps returned.
+        // Sent and accepted; then the bank's reports, settled and possibly returned.
         for pause in [Span::secs(2), Span::secs(2), Span::secs(2)] {
             workers.run_due().await?;
             self.advance(pause);
@@ -194,7 +194,7 @@ fn rails(config: &Config, data_dir: &Path, clock: &PastClock) -> anyhow::Result<
     let book = data_dir.join("bank");
     std::fs::create_dir_all(&book).with_context(|| format!("cannot create {}", book.display()))?;
     let (journal, restored) = Journal::open(&book.join("book.jsonl"), clock.now())?;
-    // What is booked here stands in the first statements of the bank that goes on from this book.
+    // These bookings appear in the first statements of the bank that continues this book.
     let behaviour = Behaviour { statements: true, ..Behaviour::instant() };
     let bank = Arc::new(Mutex::new(BankCore::resume(behaviour, journal, restored)));
     let rail = |entry: &config::RailEntry| {

@@ -1,5 +1,5 @@
-//! `corridor sandbox`: everything on one machine, nothing real. Starts a mock service with a demo tenant whose keys and
-//! data stay the same from start to start.
+//! `corridor sandbox`: a complete local sandbox without real money. Starts a mock service with a
+//! demo tenant whose keys and data persist between starts.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -32,17 +32,18 @@ mod port;
 /// Tag and name of the demo tenant.
 const DEMO_TAG: &str = "demobank";
 const DEMO_NAME: &str = "Demo Bank";
-/// What the demo tenant's prefund accounts hold at first: 10,000,000 of each coin, in units of 10^-6.
+/// Initial balance of the demo tenant's prefund accounts: 10,000,000 of each token, in units of
+/// 10^-6.
 const DEMO_PREFUND_MINOR: i64 = 10_000_000 * 1_000_000;
 /// The demo tenant's own margin, in basis points.
 const DEMO_MARGIN_BPS: u32 = 10;
-/// Who did it, in the audit log.
+/// Actor in the audit log.
 const WHO: &str = "sandbox";
-/// Where the store keeps the demo tenant's access keys.
+/// Store key of the demo tenant's access keys.
 const PAY_KEY: &str = "sandbox.payment_access_key";
 const WALLET_KEY: &str = "sandbox.wallet_access_key";
 
-/// What the sandbox prints, and what `<data dir>/sandbox.json` holds while it runs.
+/// The sandbox's output, also in `<data dir>/sandbox.json` while it runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Printed {
     /// `{base_url}` of Payment Service v2.
@@ -51,12 +52,12 @@ pub struct Printed {
     pub wallet_base_url: String,
     /// The operator console.
     pub console_url: String,
-    /// The two people who can sign in to it.
+    /// The two users who can sign in to it.
     #[serde(skip)]
     pub console_users: Vec<DemoUser>,
-    /// The API's description.
+    /// URL of the API's description.
     pub docs_url: String,
-    /// A payment link that the simulated sender leaves alone.
+    /// A payment link that the simulated sender ignores.
     pub pay_url: String,
     /// JSON-RPC of the chain.
     pub chain_rpc_url: String,
@@ -70,7 +71,7 @@ pub struct Printed {
     pub wallet_secret_key: String,
     /// A token of the wallet API with every role.
     pub wallet_token: String,
-    /// Signs the webhooks.
+    /// The webhook signing secret.
     pub webhook_secret: String,
     /// The pre-funded wallet.
     pub wallet_id: String,
@@ -78,9 +79,9 @@ pub struct Printed {
     pub tokens: Tokens,
     /// EIP-155 id of the chain.
     pub chain_id: u64,
-    /// Where the data is.
+    /// The data directory.
     pub data_dir: PathBuf,
-    /// The process.
+    /// The process id.
     pub pid: u32,
 }
 
@@ -94,15 +95,15 @@ pub struct Tokens {
     pub usdt: String,
 }
 
-/// What is asked of a sandbox.
+/// Options of a sandbox.
 pub struct Wanted<'a> {
     /// Seed of the rate walk and of the simulated bank.
     pub seed: u64,
-    /// Whether it has a history of sample payments.
+    /// Whether it gets a history of sample payments.
     pub history: bool,
-    /// Where webhooks go; "" = nowhere.
+    /// Base URL of webhooks; "" = none.
     pub webhook_base: &'a str,
-    /// What plays scenarios in the console.
+    /// Plays scenarios in the console.
     pub scenarios: Arc<dyn Scenarios>,
 }
 
@@ -110,11 +111,11 @@ pub struct Wanted<'a> {
 pub struct Sandbox {
     /// The service.
     pub service: Service,
-    /// What to print.
+    /// The values to print.
     pub printed: Printed,
 }
 
-/// Listens where the configuration says; a busy port is told with its holder.
+/// Listens on the configured address; the error for a busy port names its holder.
 pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
@@ -140,14 +141,14 @@ pub async fn start(
     let start = Start { config, data_dir, listener, role: Role::All, metrics, behaviour, scenarios };
     let service = Service::start(start).await?;
     let store = service.payments.store();
-    let tenant = find_demo_tenant(store).await?.context("the demo tenant is gone from the store")?;
+    let tenant = find_demo_tenant(store).await?.context("the demo tenant is missing in the store")?;
     let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
     let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
     let url = service.public_url.clone();
     let chain = service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
     let sender = Sender::of(&service.wallets, chain).context("the sandbox's own tokens are not on this chain")?;
     let onboarding = Onboarding { wallets: &service.wallets, sender: &sender, tenant: &tenant };
-    // Nobody has to wait a block for the first money.
+    // The first payment must not wait for a block.
     chain.set_pace(config, Pace::Instant);
     let wallet_id = onboarding.wallet().await?;
     chain.set_pace(config, Pace::Steady);
@@ -175,8 +176,8 @@ pub async fn start(
     Ok(Sandbox { service, printed })
 }
 
-/// At the first start: the demo tenant, its prefund, and its history. A first start that was cut off is completed by
-/// the next, but for the days of the history that it did not come to.
+/// At the first start: the demo tenant, its prefund, and its history. An interrupted first start is
+/// completed by the next one, except for the remaining days of the history.
 async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Result<()> {
     let past = history::Past::open(config, data_dir).await?;
     if let Some(tenant) = find_demo_tenant(past.store()).await? {
@@ -192,7 +193,7 @@ async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {
     Ok(store.tenants().await?.into_iter().find(|tenant| tenant.tag == DEMO_TAG))
 }
 
-/// The demo tenant's key, made once and found again.
+/// The demo tenant's key, created once and reused.
 async fn demo_key(store: &Store, tenant: &Tenant, service: KeyService, meta: &str) -> anyhow::Result<IssuedKey> {
     use secrecy::ExposeSecret as _;
     if let Some(access_key) = store.meta(meta).await?

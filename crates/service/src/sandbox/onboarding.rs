@@ -1,5 +1,5 @@
-//! What a bank gets when it is onboarded to the wallet service, as the demo tenant has it: a wallet with money in it, a
-//! token, a receiver of webhooks, a payment link to try.
+//! A bank's onboarding to the wallet service, as done for the demo tenant: a funded wallet, a
+//! token, a webhook endpoint, a payment link to try.
 
 use std::sync::Arc;
 
@@ -22,20 +22,20 @@ use crate::clock::WallClock;
 use crate::sender::Sender;
 use crate::tenancy::IssuedKey;
 
-/// Where the store keeps the pre-funded wallet.
+/// Store key of the pre-funded wallet.
 const WALLET: &str = "sandbox.wallet_id";
-/// Where the store says that it was funded.
+/// Store key of the record that it was funded.
 const FUNDED: &str = "sandbox.wallet_funded";
-/// What is in it at first.
+/// Its initial balance.
 const FUNDS: [(StableCoin, i64); 2] = [(StableCoin::Usdc, 1_000_000_000), (StableCoin::Usdt, 500_000_000)];
-/// What the link to try asks for: 25.00 USDC.
+/// The amount of the link to try: 25.00 USDC.
 const TRY_MINOR: i64 = 25_000_000;
-/// Life of an onboarding token (`decisions.md`, "JWT"): 90 days.
+/// Lifetime of an onboarding token (`decisions.md`, "JWT"): 90 days.
 const TOKEN_LIFETIME_S: i64 = 90 * 86_400;
-/// How long the first money may take.
+/// Timeout for the first payment.
 const FUNDED_WITHIN: Span = Span::secs(60);
-/// Why nothing is sent while no receiver is known.
-const NO_RECEIVER: &str = "no receiver is known: start with --webhook-base URL";
+/// Why no webhook is sent while no endpoint is configured.
+const NO_RECEIVER: &str = "no endpoint is configured: start with --webhook-base URL";
 const LOOK_EVERY: Span = Span::millis(20);
 
 /// The demo tenant's wallet.
@@ -50,7 +50,8 @@ impl Onboarding<'_> {
         Caller { tenant: self.tenant.id, policy: Arc::new(self.tenant.policy.clone()) }
     }
 
-    /// The pre-funded wallet: made once, funded once, through the same escrow and screening as all money.
+    /// The pre-funded wallet: created once, funded once, through the same escrow and screening as
+    /// all money.
     pub(super) async fn wallet(&self) -> anyhow::Result<WalletId> {
         let store = self.wallets.store();
         let wallet = match store.meta(WALLET).await? {
@@ -93,7 +94,7 @@ impl Onboarding<'_> {
             if held.iter().all(|held| held.minor > 0) {
                 return Ok(());
             }
-            anyhow::ensure!(WallClock.now() < until, "the demo wallet's money does not arrive");
+            anyhow::ensure!(WallClock.now() < until, "the demo wallet's money has not arrived");
             WallClock.sleep_until(WallClock.now() + LOOK_EVERY).await;
         }
     }
@@ -108,7 +109,7 @@ impl Onboarding<'_> {
         Ok(self.wallets.create_request(&self.caller(), asked, None).await.context("a payment request")?.made)
     }
 
-    /// A fresh link that the simulated sender leaves alone: its path.
+    /// A new link that the simulated sender ignores: its path.
     pub(super) async fn link_to_try(&self, wallet: WalletId) -> anyhow::Result<String> {
         let request =
             self.request(wallet, AmountAsked::Crypto(StableCoin::Usdc, TRY_MINOR), "Try the pay page").await?;
@@ -116,7 +117,7 @@ impl Onboarding<'_> {
         Ok(format!("/pay/{}", request.token))
     }
 
-    /// The secret that signs the tenant's webhooks; `base` is where they go, "" = nowhere yet.
+    /// The tenant's webhook signing secret; `base` is the endpoint's base URL, "" = none yet.
     pub(super) async fn webhook_secret(&self, base: &str) -> anyhow::Result<String> {
         let (store, tenant) = (self.wallets.store(), self.tenant.id);
         if store.webhook(tenant).await?.is_none() {
@@ -126,19 +127,19 @@ impl Onboarding<'_> {
                 store.disable_webhook(tenant, NO_RECEIVER, WHO).await?;
             }
         }
-        let webhook = store.webhook(tenant).await?.context("the receiver is gone from the store")?;
+        let webhook = store.webhook(tenant).await?.context("the endpoint is missing in the store")?;
         if !base.is_empty() && webhook.url != base {
             store.set_webhook_url(tenant, base, WHO).await?;
         }
         if !base.is_empty() && webhook.disabled.is_some() {
             store.enable_webhook(tenant, WHO).await?;
         }
-        let secret = webhook.secrets.first().context("the receiver has no secret")?;
+        let secret = webhook.secrets.first().context("the endpoint has no secret")?;
         Ok(secret.secret.expose_secret().to_owned())
     }
 }
 
-/// A token of the wallet API with every role, valid for 90 days, as no other key's tokens are.
+/// A token of the wallet API with every role, valid for 90 days, unlike any other key's tokens.
 pub(super) async fn token(store: &Store, key: &IssuedKey, api_url: &str) -> anyhow::Result<String> {
     store.set_meta(&token_lifetime(&key.access_key), &TOKEN_LIFETIME_S.to_string()).await?;
     let minter = Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), api_url);

@@ -1,5 +1,6 @@
-//! The two people of a sandbox's console: four eyes need two. Their passwords are drawn at first start and stay the same;
-//! outside a sandbox nobody is made like this, and nobody signs in without a one-time code.
+//! The two users of a sandbox's console: the four-eyes rule needs two. Their passwords are
+//! generated at the first start and persist; outside a sandbox no users are created like this, and
+//! a one-time code is required.
 
 use std::collections::BTreeSet;
 
@@ -14,21 +15,22 @@ use crate::clock::WallClock;
 /// Their names.
 const NAMES: [&str; 2] = ["ayesha", "omar"];
 
-/// Somebody who can sign in to the sandbox's console.
+/// A user who can sign in to the sandbox's console.
 #[derive(Clone, Debug)]
 pub struct DemoUser {
-    /// The name to sign in with.
+    /// The login name.
     pub login: String,
     /// The password.
     pub password: String,
 }
 
-/// Where the store keeps a demo password. Nothing real is behind it.
+/// Store key of a demo password. It protects nothing real.
 fn password_of(login: &str) -> String {
     format!("sandbox.console_password.{login}")
 }
 
-/// Both of them, made at the first start and found again. Each may do everything but approve what he proposed himself.
+/// Both users, created at the first start and reused. Each may do everything except approve their
+/// own proposals.
 pub(super) async fn people(store: &Store) -> anyhow::Result<Vec<DemoUser>> {
     let mut people = Vec::with_capacity(NAMES.len());
     for login in NAMES {
@@ -44,7 +46,7 @@ pub(super) async fn people(store: &Store) -> anyhow::Result<Vec<DemoUser>> {
 
 async fn make(store: &Store, login: &str) -> anyhow::Result<String> {
     let (text, hash) = password::first(store);
-    // First the password, so that a start that is cut off leaves nobody whom nobody can be.
+    // The password first, so that an interrupted start leaves no user without a known password.
     store.set_meta(&password_of(login), &text).await?;
     let new = NewUser {
         login: login.to_owned(),

@@ -1,8 +1,8 @@
-//! Who holds a TCP port, as far as the machine tells.
+//! The process that holds a TCP port, as far as the system reveals it.
 
 use std::fs;
 
-/// The process that listens on `port`, or words that nobody knows.
+/// The process that listens on `port`, or a text for an unknown one.
 pub fn holder(port: u16) -> String {
     let unknown = || "another process".to_owned();
     let Some(inode) = listening_inode(port) else { return unknown() };

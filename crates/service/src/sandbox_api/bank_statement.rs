@@ -1,5 +1,5 @@
-//! `POST /sandbox/bank/statement`: has the simulated bank send the statements of its accounts now, wrong in one place if
-//! that is wanted.
+//! `POST /sandbox/bank/statement`: has the simulated bank send the statements of its accounts now,
+//! with one mistake if requested.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use testkit::bank::Mistake;
 
 use super::{Reach, SandboxApi, failed, json, reachable, unreadable_query};
 
-/// What is to be wrong, and with which payment.
+/// The mistake, and the payment concerned.
 #[derive(Deserialize)]
 pub(super) struct StatementQuery {
     mistake: Option<String>,
@@ -58,7 +58,7 @@ async fn closed(
     match bank.close_statements(wanted) {
         Ok(true) => Ok(()),
         Ok(false) => {
-            let message = "The bank has booked nothing of this payment since its last statements";
+            let message = "The bank has no booking of this payment since its last statements";
             Err(Problem::new(StatusCode::CONFLICT, "nothing_booked", message.to_owned()))
         }
         Err(error) => Err(failed(&error)),

@@ -1,9 +1,10 @@
-//! Every metric that this program exports: name, kind, labels and help. What is not listed here is not exported with a
-//! help text nor from the start; a test keeps names in Prometheus' conventions (base units, `_total` for counters).
+//! Every exported metric: name, kind, labels and help. A metric that is not listed here has no help
+//! text and no initial series; a test checks names against Prometheus' conventions (base units,
+//! `_total` for counters).
 
 use domain::country::Country;
 
-/// What kind of metric it is.
+/// The kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only rises.
@@ -12,22 +13,22 @@ pub enum Kind {
     Gauge,
     /// Durations in seconds.
     Seconds,
-    /// Sizes, in things.
+    /// Sizes, as a count of items.
     Sizes,
 }
 
-/// The values that a label has from the start.
+/// The initial values of a label.
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
-    /// These.
+    /// These values.
     Known(&'static [&'static str]),
     /// The destination countries.
     Countries,
     /// The configured rails.
     Rails,
-    /// Addresses of keys that sign on the chain; none is known from the start.
+    /// Addresses of signing keys on the chain; unknown at startup.
     Signers,
-    /// What the loaded sanction lists are called; none is known from the start.
+    /// Names of the loaded sanction lists; unknown at startup.
     Lists,
 }
 
@@ -38,9 +39,9 @@ pub struct Metric {
     pub name: &'static str,
     /// Its kind.
     pub kind: Kind,
-    /// What it counts.
+    /// Its help text.
     pub help: &'static str,
-    /// Its labels; one series for every combination is there from the start.
+    /// Its labels; one series for every combination exists from the start.
     pub labels: &'static [(&'static str, Values)],
 }
 
@@ -136,12 +137,12 @@ pub const METRICS: &[Metric] = &[
         "corridor_http_request_seconds",
         Kind::Seconds,
         &[("operation", OPERATIONS)],
-        "Time from the head of a request to its answer",
+        "Time from the request head to its response",
     ),
-    metric("corridor_http_requests_in_flight", Kind::Gauge, &[], "Requests under way"),
-    metric("corridor_auth_failures_total", Kind::Counter, &[], "Requests refused with 401"),
-    metric("corridor_rate_limited_total", Kind::Counter, &[("operation", OPERATIONS)], "Requests refused with 429"),
-    metric("corridor_event_streams", Kind::Gauge, &[], "Event streams open"),
+    metric("corridor_http_requests_in_flight", Kind::Gauge, &[], "Requests in flight"),
+    metric("corridor_auth_failures_total", Kind::Counter, &[], "Requests rejected with 401"),
+    metric("corridor_rate_limited_total", Kind::Counter, &[("operation", OPERATIONS)], "Requests rejected with 429"),
+    metric("corridor_event_streams", Kind::Gauge, &[], "Open event streams"),
     // quotes and payments
     metric(
         "corridor_quotes_total",
@@ -161,12 +162,12 @@ pub const METRICS: &[Metric] = &[
         &[("country", Values::Countries)],
         "Time from acceptance of a payment to its success",
     ),
-    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments and deposits that wait for a person's decision"),
+    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments and deposits in the review queue"),
     metric(
         "corridor_discrepancies_total",
         Kind::Counter,
         &[],
-        "Reports that contradict what is booked, put aside for a person",
+        "Reports that contradict a booking, set aside for review",
     ),
     metric(
         "corridor_screening_list_age_seconds",
@@ -181,75 +182,70 @@ pub const METRICS: &[Metric] = &[
         "corridor_batches_total",
         Kind::Counter,
         &[("rows", Values::Known(&["loaded", "remembered", "outdated"]))],
-        "Batches by where their rows came from; `outdated`: decided on remembered rows, refused by the database, decided again",
+        "Batches by the source of their rows; `outdated`: decided on cached rows, rejected by the database, decided again",
     ),
-    metric("corridor_commits_in_doubt_total", Kind::Counter, &[], "Commits whose outcome had to be asked for"),
+    metric("corridor_commits_in_doubt_total", Kind::Counter, &[], "Commits whose outcome had to be looked up"),
     metric("corridor_queue_commands", Kind::Gauge, &[], "Commands that wait for a batch"),
-    metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands refused because the queue was full"),
-    metric("corridor_jobs", Kind::Gauge, &[("kind", JOBS)], "Jobs that are not done"),
-    metric("corridor_job_oldest_seconds", Kind::Gauge, &[("kind", JOBS)], "How long the oldest job has waited"),
+    metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands rejected because the queue was full"),
+    metric("corridor_jobs", Kind::Gauge, &[("kind", JOBS)], "Unfinished jobs"),
+    metric("corridor_job_oldest_seconds", Kind::Gauge, &[("kind", JOBS)], "Waiting time of the oldest job"),
     // rails
-    metric("corridor_rail_faults_total", Kind::Counter, &[("rail", Values::Rails)], "Calls to a rail that failed"),
+    metric("corridor_rail_faults_total", Kind::Counter, &[("rail", Values::Rails)], "Failed calls to a rail"),
     metric(
         "corridor_foreign_reports_total",
         Kind::Counter,
         &[("rail", Values::Rails)],
-        "Reports of a rail about attempts that are not its own",
+        "Reports of a rail that match none of its attempts",
     ),
     metric(
         "corridor_bank_statements_total",
         Kind::Counter,
         &[("rail", Values::Rails), ("taken", Values::Known(&["new", "known", "other"]))],
-        "Pages of banks' statements: kept, known already, or another content under a known id",
+        "Pages of bank statements: new, already known, or with other content under a known id",
     ),
     metric(
         "corridor_unreadable_reports_total",
         Kind::Counter,
         &[("rail", Values::Rails)],
-        "Messages of a rail that could not be understood",
+        "Messages of a rail that could not be parsed",
     ),
     // wallets
-    metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Things found that a person has to look at"),
+    metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Alerts for operators"),
     metric(
         "corridor_chain_analysis_total",
         Kind::Counter,
         &[("outcome", ANALYSIS_OUTCOMES)],
-        "Questions to the provider of chain analysis",
+        "Requests to the chain analysis provider",
     ),
     metric(
         "corridor_webhook_tries_total",
         Kind::Counter,
         &[("outcome", WEBHOOK_OUTCOMES)],
-        "Tries to deliver an event to a receiver",
+        "Attempts to deliver an event to a webhook endpoint",
     ),
-    metric(
-        "corridor_webhook_oldest_pending_seconds",
-        Kind::Gauge,
-        &[],
-        "How long the oldest event has waited for its receiver",
-    ),
-    metric("corridor_chain_faults_total", Kind::Counter, &[], "Questions to the chain that were not answered"),
-    metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not taken in yet"),
+    metric("corridor_webhook_oldest_pending_seconds", Kind::Gauge, &[], "Age of the oldest undelivered event"),
+    metric("corridor_chain_faults_total", Kind::Counter, &[], "Failed requests to the chain"),
+    metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not processed yet"),
     metric(
         "corridor_signer_gas_microether",
         Kind::Gauge,
         &[("role", SIGNER_ROLES), ("signer", Values::Signers)],
-        "What a key that signs on the chain had left to pay for gas when it was last used, in 10^-6 ETH",
+        "Gas balance of a signing key at its last use, in 10^-6 ETH",
     ),
-    metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Reorganisations of the chain that were followed"),
+    metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Chain reorganisations that were followed"),
     // ledger
     metric(
         "corridor_reconciliation_breaks",
         Kind::Gauge,
         &[],
-        "Accounts that the chain or a rail did not agree with at the last reconciliation; anything but 0 is an alarm",
+        "Accounts with a discrepancy against the chain or a rail at the last reconciliation; anything but 0 is an alarm",
     ),
     metric("corridor_reconciliation_age_seconds", Kind::Gauge, &[], "Age of the last reconciliation"),
     metric(
         "corridor_audit_faults_total",
         Kind::Counter,
         &[],
-        "Times that a chain of the audit log was found broken when it was to be signed; anything but 0 is an alarm",
+        "Times that signing found a broken chain of the audit log; anything but 0 is an alarm",
     ),
     metric(
         "corridor_ledger_imbalance",
@@ -302,7 +298,7 @@ mod tests {
         let mut names = BTreeSet::new();
         for metric in METRICS {
             let name = metric.name;
-            assert!(names.insert(name), "{name} stands there twice");
+            assert!(names.insert(name), "{name} is listed twice");
             assert!(name.starts_with("corridor_"), "{name}");
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
@@ -324,12 +320,12 @@ mod tests {
         assert_eq!(values(OPERATIONS)[6..], wallets.collect::<Vec<_>>());
     }
 
-    /// The metrics that the sources of the other crates record, by the literal names of their macros.
+    /// The metrics recorded by the other crates, by the literal names in their macros.
     fn recorded(dir: &std::path::Path, names: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(dir).expect("a directory") {
             let path = entry.expect("an entry").path();
             if path.is_dir() && path.file_name().is_some_and(|name| name == "telemetry") {
-                // The catalogue itself, and the recorder's own.
+                // Except the catalogue itself and the recorder.
             } else if path.is_dir() {
                 recorded(&path, names);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -343,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_listed() {
+    fn recorded_metrics_are_listed() {
         let mut names = BTreeSet::new();
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for room in ["adapters/src", "console/src", "engine/src", "http/src", "service/src", "store/src"] {

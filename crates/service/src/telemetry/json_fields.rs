@@ -1,5 +1,6 @@
-//! The fields of spans in the JSON log, written as they come. The library's own way sorts copies of them in a tree first, for
-//! every span of every request, whether a line is ever written in it or not.
+//! The fields of spans in the JSON log, written directly. The library's own formatter first sorts
+//! copies of them in a tree, for every span of every request, even if no line is ever written in
+//! it.
 
 use std::fmt::{self, Debug, Write};
 
@@ -22,7 +23,7 @@ impl<'w> FormatFields<'w> for JsonFields {
         writer.write_char('}')
     }
 
-    /// Of a name that stands there twice whoever reads the object takes the last.
+    /// Readers of the object use the last of several members with one name.
     fn add_fields(&self, current: &'w mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
         let out = &mut current.fields;
         if out.pop().is_none() {
@@ -36,7 +37,7 @@ impl<'w> FormatFields<'w> for JsonFields {
     }
 }
 
-/// The inside of an object that is being written.
+/// The inside of an object under construction.
 struct Object<'a, W> {
     out: &'a mut W,
     is_empty: bool,
@@ -48,7 +49,7 @@ impl<W: Write> Object<'_, W> {
         let comma = if std::mem::take(&mut self.is_empty) { "" } else { "," };
         let out = &mut *self.out;
         let member = |()| {
-            // Names are those of our own code: nothing in them has to be escaped.
+            // Names are literals of the code: nothing in them has to be escaped.
             write!(out, "{comma}\"{}\":", field.name().trim_start_matches("r#"))?;
             value(out)
         };
@@ -84,7 +85,7 @@ fn text(out: &mut impl Write, value: fmt::Arguments<'_>) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Escapes what goes into a JSON text (RFC 8259, section 7).
+/// Escapes a JSON text (RFC 8259, section 7).
 struct Escaped<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Escaped<'_, W> {

@@ -1,5 +1,5 @@
-//! Logs, traces and metrics of the process. Nothing here changes what the service does, and nothing that is secret or
-//! personal may be handed to it.
+//! Logs, traces and metrics of the process. Telemetry never changes the service's behaviour, and
+//! must not receive secret or personal data.
 
 pub mod catalogue;
 mod json_fields;
@@ -20,13 +20,13 @@ pub use recorder::{Exposition, install_recorder};
 /// Why telemetry could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The filter does not read.
+    /// The filter is invalid.
     #[error("telemetry.log_filter: {0}")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
-    /// The exporter of traces could not be built.
+    /// The trace exporter could not be built.
     #[error("telemetry.otlp_endpoint: {0}")]
     Traces(String),
-    /// Another subscriber was there first.
+    /// Another subscriber is already installed.
     #[error("logging is already set up: {0}")]
     Installed(#[from] tracing_subscriber::util::TryInitError),
     /// The metrics recorder could not be installed.
@@ -34,7 +34,8 @@ pub enum TelemetryError {
     Metrics(String),
 }
 
-/// Keeps the trace exporter alive. Dropping it sends what is still held; do so outside the async runtime.
+/// Keeps the trace exporter alive. Dropping it flushes pending spans; drop it outside the async
+/// runtime.
 #[must_use = "traces are lost when this is dropped early"]
 pub struct TelemetryGuard {
     traces: Option<otlp::Traces>,
@@ -48,8 +49,8 @@ impl Drop for TelemetryGuard {
     }
 }
 
-/// Starts logging to stderr and, where an endpoint is configured, OTLP traces. A TLS provider must be installed before.
-/// `RUST_LOG`, where it is set, wins over `telemetry.log_filter`.
+/// Starts logging to stderr and, if an endpoint is configured, OTLP traces. A TLS provider must
+/// already be installed. `RUST_LOG` takes precedence over `telemetry.log_filter`.
 pub fn init(config: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,

@@ -1,6 +1,8 @@
-//! OTLP traces over HTTP with protobuf. The only module that knows OpenTelemetry, whose crates change often.
+//! OTLP traces over HTTP with protobuf. The only module that depends on OpenTelemetry, whose crates
+//! change often.
 //!
-//! Spans are sent by a thread of the exporter's own with a blocking client: a slow collector delays nobody.
+//! The exporter sends spans on its own thread with a blocking client: a slow collector never delays
+//! the service.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,18 +22,18 @@ use tracing_subscriber::registry::LookupSpan;
 
 use config::Telemetry;
 
-/// How long the collector may take to answer.
+/// Timeout for the collector's answer.
 const EXPORT_TIMEOUT_S: u64 = 10;
-/// Parts of `otlp_sample_bps` in the whole.
+/// Denominator of `otlp_sample_bps`.
 const SAMPLE_WHOLE_BPS: u32 = 10_000;
 
-/// The exporter of traces.
+/// The trace exporter.
 pub struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// Starts the exporter; `None` where no endpoint is configured.
+    /// Starts the exporter; `None` if no endpoint is configured.
     pub fn start(config: &Telemetry) -> Result<Option<Traces>, String> {
         if config.otlp_endpoint.is_empty() {
             return Ok(None);
@@ -55,7 +57,7 @@ impl Traces {
         Ok(Some(Traces { provider }))
     }
 
-    /// The layer that turns spans of `tracing` into traces.
+    /// The layer that exports spans of `tracing`.
     pub fn layer<S>(&self) -> Box<dyn Layer<S> + Send + Sync>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -63,26 +65,26 @@ impl Traces {
         tracing_opentelemetry::layer().with_tracer(self.provider.tracer("corridor")).boxed()
     }
 
-    /// Sends what is still held.
+    /// Flushes pending spans.
     pub fn shut_down(self) {
         if let Err(error) = self.provider.shutdown() {
-            // The subscriber may itself be going down: stderr is what is left.
-            eprintln!("traces: the last ones were not sent: {error}");
+            // The subscriber may itself be shutting down: only stderr is left.
+            eprintln!("traces: flushing the last spans failed: {error}");
         }
     }
 }
 
-/// Makes a request's span a part of the trace that its `traceparent` header (W3C Trace Context) names, if it names one.
+/// Continues the trace of the request's `traceparent` header (W3C Trace Context), if there is one.
 pub fn continue_trace(span: &tracing::Span, headers: &HeaderMap) {
     if !headers.contains_key(TRACEPARENT) {
         return;
     }
     let parent = TraceContextPropagator::new().extract(&Headers(headers));
-    // Without an exporter there is no trace that could be continued.
+    // Without an exporter there is no trace to continue.
     drop(span.set_parent(parent));
 }
 
-/// The `traceparent` header of what is being done now; `None` where nothing is traced.
+/// The `traceparent` header of the current span; `None` if nothing is traced.
 pub fn current_traceparent() -> Option<String> {
     let mut headers = HashMap::new();
     TraceContextPropagator::new().inject_context(&tracing::Span::current().context(), &mut headers);
@@ -103,7 +105,7 @@ impl Extractor for Headers<'_> {
     }
 }
 
-#[expect(clippy::float_arithmetic, reason = "the sampler takes a ratio; no money is near")]
+#[expect(clippy::float_arithmetic, reason = "the sampler requires a ratio; no amount is involved")]
 fn sampler(bps: u32) -> Sampler {
     Sampler::TraceIdRatioBased(f64::from(bps) / f64::from(SAMPLE_WHOLE_BPS))
 }
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_traced_can_be_continued_elsewhere() {
+    fn a_trace_can_be_continued_elsewhere() {
         assert_eq!(current_traceparent(), None, "without an exporter there is no trace");
         let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).build();
         let traces = Traces { provider };

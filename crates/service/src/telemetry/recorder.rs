@@ -1,5 +1,5 @@
-//! The metrics recorder and its text for `GET /metrics`. Every series of the catalogue is there at 0 from the start, so
-//! that an alert can tell "never happened" from "not measured".
+//! The metrics recorder and its text for `GET /metrics`. Every series of the catalogue starts at 0,
+//! so that an alert can distinguish "never happened" from "not measured".
 
 use metrics::{Label, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
@@ -7,7 +7,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, 
 use super::TelemetryError;
 use super::catalogue::{Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
 
-/// Renders what was recorded.
+/// Renders the recorded metrics.
 #[derive(Clone)]
 pub struct Exposition(PrometheusHandle);
 
@@ -80,7 +80,7 @@ mod tests {
         let exposition = Exposition(recorder.handle());
         register(&recorder, &["pak-raast".to_owned()]);
         let text = exposition.render();
-        // Of some labels nothing is known before they are used.
+        // Some labels have no values before their first use.
         let known = METRICS.iter().filter(|metric| !metric.series(&["pak-raast".to_owned()]).is_empty());
         for metric in known {
             assert!(text.contains(&format!("# HELP {} {}", metric.name, metric.help)), "{} has no help", metric.name);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_shows() {
+    fn recorded_metrics_are_rendered() {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
         register(&recorder, &[]);

@@ -3,12 +3,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::PaymentId;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Reports, Submission};
+use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission};
 use domain::time::Timestamp;
 use testkit::bank::{BankCore, Behaviour, BookKind, BookLine, DelayRange, Faults, MemoryBook, Outcome, TxStatus};
 use tokio::sync::watch;
 
-use crate::faults::Fault;
+use super::dialect::{Desk, Standings};
+use crate::faults::{Dialect, Fault};
 use crate::installation::RAILS;
 use crate::run::{Pace, Sim};
 
@@ -18,6 +19,8 @@ const PAGE_REPORTS: usize = 5;
 /// The bank.
 pub struct Bank {
     core: Mutex<BankCore<MemoryBook>>,
+    /// What it remembers of messages, to speak of them in the dialects of its rails.
+    desk: Mutex<Desk>,
     /// Rises with every order and report.
     news: watch::Sender<u64>,
 }
@@ -38,7 +41,8 @@ impl Bank {
                 };
             }
         }
-        Bank { core: Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now)), news: watch::channel(0).0 }
+        let core = Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now));
+        Bank { core, desk: Mutex::default(), news: watch::channel(0).0 }
     }
 
     fn core(&self) -> MutexGuard<'_, BankCore<MemoryBook>> {
@@ -76,16 +80,36 @@ impl Bank {
         }
     }
 
-    /// Takes the orders of a message.
-    pub fn receive(&self, sim: &Sim, orders: &[Instruction]) -> Vec<Submission> {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the orders of a message, and answers in the rail's dialect.
+    pub fn receive(
+        &self,
+        sim: &Sim,
+        message: Option<&str>,
+        orders: &[Instruction],
+        dialect: Option<Dialect>,
+    ) -> Vec<Submission> {
         let mut answers = Vec::with_capacity(orders.len());
         for order in orders {
-            let Ok(answer) = self.core().receive_instruction(order, sim.now());
+            let is_known = self.desk().note(message, order);
+            let Ok(mut answer) = self.core().receive_instruction(order, sim.now());
+            if is_known && dialect == Some(Dialect::CallsDuplicates) {
+                answer = Submission::Reported(Desk::duplicate(order.attempt));
+            }
             sim.trace(format_args!("bank takes {} {} {}", order.rail, order.attempt, short(&answer)));
             answers.push(answer);
         }
         self.stir();
-        answers
+        if dialect == Some(Dialect::GroupStatus) { Desk::as_group(answers) } else { answers }
+    }
+
+    /// A page of reports as the rail's dialect has it. It may say less than the bank knows.
+    pub fn speak(&self, page: Reports, dialect: Dialect) -> Reports {
+        let reports = page.reports.into_iter().flat_map(|report| self.desk().speak(report, dialect, self)).collect();
+        Reports { reports, ..page }
     }
 
     /// Answers inquiries.
@@ -146,6 +170,15 @@ impl Bank {
         sim.trace(format_args!("bank decides {payment} {:?}", standing.status));
         self.stir();
         Some(standing.status)
+    }
+}
+
+impl Standings for Bank {
+    fn status(&self, rail: &RailId, inquiry: &Inquiry) -> Option<RailStatus> {
+        match self.bookings(inquiry.payment) {
+            (_, 1..) => Some(RailStatus::Returned),
+            _ => self.ask(rail, inquiry).map(|report| report.status),
+        }
     }
 }
 

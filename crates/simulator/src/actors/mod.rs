@@ -4,6 +4,7 @@ mod bank;
 mod chain;
 mod client;
 mod cluster;
+mod dialect;
 mod follow;
 mod operator;
 mod rail;

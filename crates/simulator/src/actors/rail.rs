@@ -8,7 +8,8 @@ use domain::time::{Span, Timestamp};
 use tokio::sync::oneshot;
 
 use super::bank::Bank;
-use crate::faults::{CallFault, Fault, Injector, PageFault};
+use super::dialect;
+use crate::faults::{CallFault, Dialect, Fault, Injector, PageFault};
 use crate::random::SharedRandom;
 use crate::run::{NodeNumber, Owner, Pace, Sim};
 
@@ -54,12 +55,17 @@ trait Message: Clone + Send + 'static {
 }
 
 #[derive(Clone)]
-struct Orders(Vec<Instruction>);
+struct Orders {
+    /// The id of the message; only where the dialect speaks of messages.
+    message: Option<String>,
+    orders: Vec<Instruction>,
+    dialect: Option<Dialect>,
+}
 
 impl Message for Orders {
     type Answer = Vec<Submission>;
     fn deliver(&self, sim: &Sim, bank: &Bank) -> Vec<Submission> {
-        bank.receive(sim, &self.0)
+        bank.receive(sim, self.message.as_deref(), &self.orders, self.dialect)
     }
 }
 
@@ -91,6 +97,22 @@ impl SimRail {
             _ => false,
         };
         self.network.faults.all().iter().enumerate().any(down)
+    }
+
+    /// The dialect of the rail's bank, with the number of its fault.
+    fn habits(&self) -> Option<(usize, Dialect)> {
+        let of_rail = |(number, fault): (usize, &Fault)| match fault {
+            Fault::Dialect { rail, dialect } if *rail == self.number => Some((number, *dialect)),
+            _ => None,
+        };
+        self.network.faults.all().iter().enumerate().find_map(of_rail)
+    }
+
+    /// The dialect that the bank speaks now. It is no disturbance: it stays when everything else is healed.
+    fn dialect(&self) -> Option<Dialect> {
+        let (number, dialect) = self.habits()?;
+        let _is_first = self.network.faults.fire(number);
+        Some(dialect)
     }
 
     async fn die(&self) -> ! {
@@ -170,6 +192,13 @@ impl Rail for SimRail {
         &self.id
     }
 
+    // Without a dialect that speaks of messages there is no report that needs it.
+    fn message_id(&self, batch: &[Instruction]) -> Option<String> {
+        let (_, dialect) = self.habits()?;
+        let speaks_of_messages = matches!(dialect, Dialect::GroupStatus | Dialect::BatchBooking);
+        speaks_of_messages.then(|| dialect::message_id(batch))
+    }
+
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
         Box::pin(async move {
             let attempts: Vec<String> = batch.iter().map(|order| order.attempt.to_string()).collect();
@@ -177,7 +206,9 @@ impl Rail for SimRail {
             if self.is_down() {
                 return vec![Submission::NotSent("connection refused".to_owned()); batch.len()];
             }
-            let said = self.carry(Orders(batch.to_vec()), self.network.faults.message()).await;
+            let message = self.message_id(batch);
+            let orders = Orders { message, orders: batch.to_vec(), dialect: self.dialect() };
+            let said = self.carry(orders, self.network.faults.message()).await;
             said.unwrap_or_else(|| vec![Submission::Indeterminate("no answer in time".to_owned()); batch.len()])
         })
     }
@@ -208,7 +239,10 @@ impl Rail for SimRail {
             match fault {
                 Some(PageFault::Lose) => Err(self.fault("connection reset")),
                 Some(PageFault::Crash) => self.die().await,
-                None => Ok(page),
+                None => Ok(match self.dialect() {
+                    Some(dialect) => self.network.bank.speak(page, dialect),
+                    None => page,
+                }),
             }
         })
     }

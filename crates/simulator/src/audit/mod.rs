@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use domain::chain::ChainConfig;
 use domain::ids::{PaymentId, TenantId};
 use domain::payment::PaymentState;
+use domain::time::Timestamp;
 use rusqlite::Connection;
 use store::Store;
 use uuid::Uuid;
@@ -55,6 +56,8 @@ struct State {
     states: BTreeMap<(Key, Key), PaymentState>,
     free_jobs: BTreeMap<(Key, Key), i64>,
     violations: BTreeSet<String>,
+    /// Logs were left out or made up until then: the service compares the chain with its books after that.
+    lied_until: Option<Timestamp>,
     /// When attempts were looked at last.
     looked_at: i64,
 }

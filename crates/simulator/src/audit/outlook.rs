@@ -5,6 +5,7 @@ use domain::chain::BlockHash;
 use domain::ids::{AttemptId, DepositId, EventId, ExchangeId, PaymentId, TenantId};
 use domain::rail::{Inquiry, RailId};
 use domain::time::{Span, Timestamp};
+use futures_util::FutureExt as _;
 use uuid::Uuid;
 
 use super::rows::{self, Key};
@@ -48,6 +49,12 @@ const TIMERS_WAITED_FOR: Span = Span::hours(48);
 
 /// Where deposits only wait for blocks on top of theirs, whoever polls looks again after so long.
 const DEPTH_WAIT: Span = Span::secs(8);
+
+/// The service compares the chain with its books every ten minutes. What the first comparison after a lie shows is looked
+/// through at once, so that the books are right after so long.
+const COMPARED_WITHIN: Span = Span::mins(12);
+/// … and after this long it has had its time, whatever still differs: the rules of the end decide about that.
+const COMPARED_FOR: Span = Span::hours(1);
 
 impl Auditor {
     /// Payments that a person has to look at: held, unknown, or processed for longer than `slow`.
@@ -104,7 +111,26 @@ impl Auditor {
         if !self.has_seen_chain(outside) {
             return Some(now);
         }
-        (self.read(wallets::rows::waiting) != Some(0)).then(|| now + DEPTH_WAIT)
+        let waits = self.read(wallets::rows::waiting) != Some(0) || !self.is_compared();
+        waits.then(|| now + DEPTH_WAIT)
+    }
+
+    /// Endpoints lied about logs until now.
+    pub fn lies_end(&self) {
+        self.state().lied_until = Some(self.sim.now());
+    }
+
+    /// Whether the service has had the time that it needs to find what endpoints left out.
+    fn is_compared(&self) -> bool {
+        let Some(lied_until) = self.state().lied_until else { return true };
+        let last = engine::reconcile::last(&self.store).now_or_never();
+        let last = match last {
+            Some(Ok(Some(report))) => report.at - lied_until,
+            _ => return false,
+        };
+        // A difference that stays is looked through again after each comparison.
+        let is_looked_through = || self.read(wallets::rows::rescans_wait) == Some(false);
+        last >= COMPARED_FOR || last >= COMPARED_WITHIN && is_looked_through()
     }
 
     /// Whether all that is in the chain was taken in, from the chain as it is: a reorganisation may leave its height as
@@ -137,11 +163,11 @@ impl Auditor {
         let reports: Vec<_> = RAILS.iter().map(|(rail, ..)| *rail).filter(|rail| !self.has_all_reports(rail)).collect();
         let chain = self.wallets.as_ref().map(|wallets| {
             let waiting = self.read(wallets::rows::waiting_for_chain).unwrap_or_default();
-            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting)
+            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting, self.is_compared())
         });
         let bank = self.bank.rests();
         format!(
-            "jobs {jobs:?}, reports not read of {reports:?}, bank rests {bank}, chain (seen, rests, waiting) {chain:?}"
+            "jobs {jobs:?}, reports not read of {reports:?}, bank rests {bank}, chain (seen, rests, waiting, compared) {chain:?}"
         )
     }
 

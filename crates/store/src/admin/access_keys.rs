@@ -1,5 +1,5 @@
-//! Access keys and their secrets. Secrets are sealed, shown to nobody but the room that checks signatures, and two of
-//! them may be valid while a client changes over.
+//! Access keys and their secrets. Secrets are sealed, exposed only to the code that checks
+//! signatures, and overlap during a rotation.
 
 use std::fmt;
 
@@ -42,26 +42,26 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &OF_TENANT, &SET_SECRE
 /// An access key.
 #[derive(Clone)]
 pub struct KeyRow {
-    /// The key itself.
+    /// The public key id.
     pub access_key: String,
-    /// Whose.
+    /// The tenant that owns it.
     pub tenant: TenantId,
     /// Its use (`live_pay`, `test_wallet` …).
     pub use_name: String,
-    /// Its secrets, the newest first; expired ones too.
+    /// Its secrets, newest first, expired ones included.
     pub secrets: Vec<KeySecret>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Since when it is void for ever.
+    /// When it was permanently revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Whether it is switched off for the time being.
+    /// Whether it is suspended.
     pub suspended: bool,
     /// Addresses and networks that may use it; empty = all.
     pub allowed_ips: Vec<String>,
 }
 
 impl KeyRow {
-    /// The secrets that are valid at `now`, the newest first.
+    /// The secrets that are valid at `now`, newest first.
     pub fn valid_secrets(&self, now: Timestamp) -> impl Iterator<Item = &SecretString> {
         secrets::valid(&self.secrets, now)
     }
@@ -87,7 +87,7 @@ fn seal(vault: &Vault, key: &KeyRow) -> Result<Vec<u8>, StoreError> {
     secrets::seal(vault, place(key.tenant, &key.access_key), &key.secrets)
 }
 
-/// The key and its secrets as they are sealed.
+/// Reads the key and its sealed secrets.
 fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), StoreError> {
     let access_key = fields.text()?.to_owned();
     let tenant = TenantId(fields.uuid()?);
@@ -106,7 +106,7 @@ fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), Sto
     Ok((key, sealed))
 }
 
-/// What the audit log says of a key: all but its secrets.
+/// A key's facts for the audit log: everything except its secrets.
 fn facts(key: &KeyRow) -> Facts {
     let state = match (key.revoked_at, key.suspended) {
         (Some(_), _) => "revoked",
@@ -118,7 +118,7 @@ fn facts(key: &KeyRow) -> Facts {
     facts.text("allowed_ips", key.allowed_ips.join(" "))
 }
 
-/// Addresses stand in one column, divided by spaces.
+/// Addresses are stored in one column, separated by spaces.
 fn split(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
 }
@@ -127,7 +127,7 @@ impl Store {
     /// Adds an access key.
     ///
     /// # Errors
-    /// `Conflict` where it is taken.
+    /// `Conflict` if it exists already.
     pub async fn insert_key(&self, key: &KeyRow, by: impl Into<Deed>) -> Result<(), StoreError> {
         let note = Note::new("key.create", "access_key", &key.access_key).after(facts(key));
         let params = vec![
@@ -143,7 +143,7 @@ impl Store {
         self.noted(key.tenant, by.into(), note, vec![Step::one(&INSERT, params)]).await
     }
 
-    /// An access key with its secrets opened.
+    /// Returns an access key with its secrets opened.
     ///
     /// # Errors
     /// The database cannot be reached, or the secrets do not open.
@@ -156,7 +156,7 @@ impl Store {
         rows.first().map(|row| read(self.vault(), &mut row.fields())).transpose()
     }
 
-    /// A tenant's access keys, the oldest first.
+    /// A tenant's access keys, oldest first.
     ///
     /// # Errors
     /// The database cannot be reached, or secrets do not open.
@@ -165,10 +165,12 @@ impl Store {
         rows.iter().map(|row| read(self.vault(), &mut row.fields()).map(|(key, _)| key)).collect()
     }
 
-    /// Gives a key a new secret; the one before it stays valid for `overlap`, older ones go.
+    /// Adds a new secret to a key; the previous one stays valid for `overlap`, older ones are
+    /// removed.
     ///
     /// # Errors
-    /// `NotFound` where there is no such key; `Conflict` where it is revoked or was changed meanwhile.
+    /// `NotFound` if the key does not exist; `Conflict` if it is revoked or was changed
+    /// concurrently.
     pub async fn rotate_key(
         &self,
         access_key: &str,
@@ -186,10 +188,10 @@ impl Store {
         self.noted(key.tenant, by.into(), note, vec![Step::one(&SET_SECRETS, params)]).await
     }
 
-    /// Makes a key void for ever.
+    /// Permanently revokes a key.
     ///
     /// # Errors
-    /// `Conflict` where there is no such key or it is void already.
+    /// `Conflict` if the key does not exist or is revoked already.
     pub async fn revoke_key(&self, access_key: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
         let params = vec![self.now_param(), access_key.into()];
         let now = self.options().clock.now();
@@ -199,20 +201,20 @@ impl Store {
         .await
     }
 
-    /// Switches a key off or on again.
+    /// Suspends or resumes a key.
     ///
     /// # Errors
-    /// `Conflict` where there is no such key.
+    /// `Conflict` if the key does not exist.
     pub async fn suspend_key(&self, access_key: &str, suspended: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
         let action = if suspended { "key.suspend" } else { "key.resume" };
         let step = Step::one(&SUSPEND, vec![access_key.into(), i64::from(suspended).into()]);
         self.change_key(access_key, action, by.into(), step, |key| key.suspended = suspended).await
     }
 
-    /// Says from which addresses and networks a key may be used; none = from everywhere.
+    /// Restricts a key to these addresses and networks; none = no restriction.
     ///
     /// # Errors
-    /// `Conflict` where there is no such key.
+    /// `Conflict` if the key does not exist.
     pub async fn set_key_ips(
         &self,
         access_key: &str,
@@ -223,7 +225,7 @@ impl Store {
         self.change_key(access_key, "key.allow", by.into(), step, |key| key.allowed_ips = allowed_ips.to_vec()).await
     }
 
-    /// Changes a key that is there, and notes how it was and how it is.
+    /// Changes an existing key and records its state before and after.
     async fn change_key(
         &self,
         access_key: &str,
@@ -234,7 +236,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let read = async || {
             let found = self.key(access_key).await?;
-            found.ok_or_else(|| StoreError::Conflict(format!("there is no access key {access_key}")))
+            found.ok_or_else(|| StoreError::Conflict(format!("access key {access_key} does not exist")))
         };
         let tenant = read().await?.tenant;
         let (step, change, read) = (&step, &change, &read);

@@ -1,4 +1,4 @@
-//! Alerts: what a person has to look at. Raised in batches or beside them, closed by a person.
+//! Operator alerts. Raised in batches or outside of them, closed by an operator.
 
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
@@ -28,7 +28,7 @@ static CLOSE: Stmt =
 pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &CLOSE];
 
 impl Store {
-    /// Raises an alert outside a batch; one that lies open already stays as it is.
+    /// Raises an alert outside a batch; an open one is left unchanged.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -45,7 +45,7 @@ impl Store {
         self.write(vec![Step::any(&RAISE, params)]).await.map(drop)
     }
 
-    /// A tenant's open alerts, the newest first, each with the time at which it was first raised.
+    /// A tenant's open alerts, newest first, each with the time at which it was first raised.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -55,18 +55,18 @@ impl Store {
         rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
     }
 
-    /// A person has looked, and the deed says what came of it: the alert is gone, and raised anew if it is found again; but what does not
-    /// agree with a bank's statement is closed with its alert, for good.
+    /// Closes an alert, with the result in the audit log. It is raised again if its cause recurs,
+    /// except that a discrepancy with a bank statement is closed for good together with its alert.
     ///
     /// # Errors
-    /// `Conflict` where it is not open.
+    /// `Conflict` if it is not open.
     pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, by: impl Into<Deed>) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let (subject, digest) = (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
         let params = vec![tenant.0.into(), subject.into(), alert.kind.name().into(), digest.into()];
         let mut steps = vec![Step::one(&CLOSE, params)];
         if alert.kind == AlertKind::RailMismatch {
-            // What a person has explained is no break any more, however often it is found.
+            // A discrepancy that an operator explained stays closed, however often it is found.
             let params = vec![self.now_param(), tenant.0.into(), subject.into(), digest.into()];
             steps.push(Step::any(&rails::breaks::CLOSE, params));
         }

@@ -1,5 +1,6 @@
-//! The very answer that the first request of an idempotency key got, for whoever repeats it (`decisions.md`,
-//! "Idempotency-Key"). What the answer is about is saved with its record; this only keeps how it read then (ADR 16).
+//! The exact answer to the first request of an idempotency key, for repetitions (`decisions.md`,
+//! "Idempotency-Key"). The record that the answer describes is stored with its key; this only keeps
+//! the answer's text at that time (ADR 16).
 
 use domain::ids::TenantId;
 
@@ -26,16 +27,16 @@ static KEPT: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KEEP, &KEPT];
 
-/// An answer that was given before.
+/// A stored answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
-    /// SHA-256 of the body of the request that it was given to.
+    /// SHA-256 of the body of the answered request.
     pub body_hash: [u8; 32],
-    /// The answer's own body.
+    /// The answer's body.
     pub body: Vec<u8>,
 }
 
-/// Neither a scope nor a key holds a zero byte.
+/// Scope and key cannot contain a zero byte, which separates them.
 fn row(key: &IdempotencyKey) -> Vec<u8> {
     [key.scope.as_bytes(), &[0], key.key.as_bytes()].concat()
 }
@@ -45,7 +46,7 @@ fn place(tenant: TenantId, row: &[u8]) -> Place<'_> {
 }
 
 impl Store {
-    /// Keeps what a request with a key was answered, sealed, as long as the key's record is kept.
+    /// Stores the answer to a request with a key, sealed, for as long as the key's record.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -62,7 +63,7 @@ impl Store {
         self.write(vec![Step::any(&KEEP, params)]).await.map(drop)
     }
 
-    /// What a request with this key was answered, if that was kept and is not too old.
+    /// The stored answer to a request with this key, unless expired.
     ///
     /// # Errors
     /// The database cannot be reached, or the answer does not open.

@@ -1,5 +1,5 @@
-//! What of a proposal is sealed: what is to be done, what that changes, and why. Rows of our own, so that a change of the
-//! domain's types is a decision here.
+//! The sealed part of a proposal: action, changes and reason. Separate row types, so that a change
+//! of the domain's types requires a decision here.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ enum DeedRow {
     },
 }
 
-/// The states that people may say something became of; a rail's own words for the others are never stored.
+/// The outcomes that reviewers may record; other rail statuses are never stored.
 const BECAME: [(RailStatus, &str); 6] = [
     (RailStatus::Received, "received"),
     (RailStatus::Accepted, "accepted"),
@@ -108,7 +108,7 @@ const BECAME: [(RailStatus, &str); 6] = [
 fn became_name(status: &RailStatus) -> Result<String, StoreError> {
     let known = BECAME.iter().find(|(known, _)| known == status);
     let name = known.map(|(_, name)| (*name).to_owned());
-    name.ok_or_else(|| StoreError::Config(format!("nobody can say that something became {status:?}")))
+    name.ok_or_else(|| StoreError::Config(format!("outcome {status:?} cannot be recorded manually")))
 }
 
 fn unknown(what: &str, text: &str) -> StoreError {
@@ -130,7 +130,7 @@ impl DocumentRow {
         Ok(DocumentRow { deed: DeedRow::of(deed)?, changes: changes.iter().map(change).collect(), why: why.to_owned() })
     }
 
-    /// What is to be done, what that changes, and why.
+    /// Splits into action, changes and reason.
     pub(super) fn parts(self) -> Result<(Deed, Vec<Change>, String), StoreError> {
         let change = |(what, before, after)| Change { what, before, after };
         Ok((self.deed.deed()?, self.changes.into_iter().map(change).collect(), self.why))
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn every_deed_reads_back() {
+    fn every_action_round_trips() {
         for deed in deeds() {
             let changes = [Change { what: "w".to_owned(), before: String::new(), after: "a".to_owned() }];
             let row = DocumentRow::of(&deed, &changes, "why").expect("written");
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_rail_can_say_is_not_stored() {
+    fn outcomes_reserved_for_rails_are_not_stored() {
         for status in [RailStatus::Unknown, RailStatus::Unrecognised("X".to_owned())] {
             assert!(became_name(&status).is_err(), "{status:?}");
         }

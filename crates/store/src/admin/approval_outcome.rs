@@ -1,5 +1,5 @@
-//! What came of an approved proposal. That it was done stands in the audit log, in the commit of the deed: so it is known
-//! even where nobody was left to say so here.
+//! The result of executing an approved proposal. The audit log records the execution in the commit
+//! of the action itself, so it is known even if the process crashed before recording it here.
 
 use domain::approval::{Approval, ApprovalState};
 use domain::audit::{self, Note};
@@ -22,8 +22,8 @@ static CARRIED_OUT: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&FINISH, &CARRIED_OUT];
 
 impl Store {
-    /// Notes what came of carrying an approved proposal out, here and in the audit log; `false` where that is noted
-    /// already.
+    /// Records the result of executing an approved proposal, here and in the audit log; `false` if
+    /// it is recorded already.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -49,7 +49,7 @@ impl Store {
         }
     }
 
-    /// Whether the audit log tells that something was done to `subject` for this proposal.
+    /// Whether the audit log contains an action on `subject` for this proposal.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -1,5 +1,6 @@
-//! Proposals that a second person decides about. A decision is one conditional statement: of two of them at the same
-//! moment one finds nothing to decide any more. That the two are not one person is a constraint of the table.
+//! Proposals that a second user decides on. A decision is one conditional statement: of two
+//! concurrent decisions one finds nothing left to decide. A table constraint ensures that maker and
+//! checker differ.
 
 use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
 use domain::audit::{self, Facts, Note};
@@ -23,7 +24,7 @@ static INSERT: Stmt = Stmt::written(
      checker_login, decided_at, document, outcome) \
      VALUES ($2, $3, $4, $5, 'waiting', $6, $7, {{now}}, {{now}} + $8, NULL, NULL, NULL, $9, NULL)",
 );
-// A proposal whose time is up makes room for another one.
+// An expired proposal no longer blocks an identical one.
 static EXPIRE: Stmt = Stmt::written(
     "approval.expire",
     "UPDATE approval SET state = 'withdrawn' \
@@ -40,7 +41,7 @@ static OPEN_OF: Stmt = Stmt::written(
     "SELECT {{approval a}} FROM approval a WHERE a.tenant = $2 AND (a.state = 'approved' \
      OR (a.state = 'waiting' AND a.expires_at > {{now}})) ORDER BY a.created_at, a.id LIMIT $3",
 );
-// Those that wait do not stand in the way of what is to be done.
+// Proposals that are still waiting do not delay those to be executed.
 static LEFT: Stmt = Stmt::written(
     "approval.left",
     "SELECT {{approval a}} FROM approval a WHERE a.state = 'approved' AND a.decided_at <= {{now}} - $2 \
@@ -70,38 +71,38 @@ static WITHDRAW: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&INSERT, &EXPIRE, &ONE, &OPEN, &OPEN_OF, &LEFT, &NEWEST, &NEWEST_OF, &ABOUT, &DECIDE, &WITHDRAW];
 
-/// Proposals about one thing that are shown.
+/// Maximum number of proposals shown about one subject.
 const ABOUT_MAX: i64 = 20;
 const DOCUMENT: &str = "approval.document";
 pub(super) const OUTCOME: &str = "approval.outcome";
 
-/// A proposal to be kept.
+/// A proposal to store.
 #[derive(Debug)]
 pub struct NewApproval<'a> {
-    /// Whose affairs; `None` = the installation's.
+    /// The tenant concerned; `None` = the installation.
     pub tenant: Option<TenantId>,
-    /// What is to be done.
+    /// The proposed action.
     pub deed: &'a Deed,
-    /// What that changes.
+    /// What it changes.
     pub changes: &'a [Change],
-    /// Who proposes it.
+    /// The user who proposes it.
     pub maker: &'a Person,
-    /// Why.
+    /// The stated reason.
     pub why: &'a str,
-    /// How long it waits.
+    /// How long it waits for a decision.
     pub lifetime: Span,
 }
 
-/// Nobody's: the installation's.
+/// The owner of installation-wide proposals.
 pub(super) fn owner(tenant: Option<TenantId>) -> TenantId {
     tenant.unwrap_or(TenantId(Uuid::nil()))
 }
 
 impl Store {
-    /// Keeps a proposal.
+    /// Stores a proposal.
     ///
     /// # Errors
-    /// `Conflict` where one of the same kind about the same thing waits already.
+    /// `Conflict` if one of the same kind about the same subject is waiting.
     pub async fn propose(&self, new: &NewApproval<'_>, by: impl Into<audit::Deed>) -> Result<ApprovalId, StoreError> {
         let keys = self.id_keys().await?;
         let id = ApprovalId(self.ids().next());
@@ -127,7 +128,7 @@ impl Store {
         Ok(id)
     }
 
-    /// One proposal, whosever it is about: whether somebody may see it is the caller's to judge.
+    /// Returns one proposal of any tenant: the caller checks whether the user may see it.
     ///
     /// # Errors
     /// The database cannot be reached, or the proposal does not open.
@@ -137,8 +138,8 @@ impl Store {
         rows.first().map(|row| self.read_approval(row, &keys)).transpose()
     }
 
-    /// The proposals in a scope that wait or are being carried out, the oldest first; or the newest of all, the newest
-    /// first. The installation's own are in the scope of every tenant.
+    /// Proposals in a scope: those waiting or being executed, oldest first; or the latest of all,
+    /// newest first. Every tenant's scope includes the installation's own.
     ///
     /// # Errors
     /// As [`Store::approval`].
@@ -153,8 +154,8 @@ impl Store {
         rows.iter().map(|row| self.read_approval(row, &keys)).collect()
     }
 
-    /// What was approved at least `age` ago and is not done, the longest first; a page begins behind the last one of the
-    /// page before.
+    /// Proposals approved at least `age` ago and not executed, oldest first; a page starts after
+    /// the last one of the previous page.
     ///
     /// # Errors
     /// As [`Store::approval`].
@@ -171,7 +172,7 @@ impl Store {
         self.query(&LEFT, params).await?.iter().map(|row| self.read_approval(row, &keys)).collect()
     }
 
-    /// The newest proposals about one thing.
+    /// The latest proposals about one subject.
     ///
     /// # Errors
     /// As [`Store::approval`].
@@ -182,10 +183,10 @@ impl Store {
         rows.iter().map(|row| self.read_approval(row, &keys)).collect()
     }
 
-    /// Decides about a proposal that waits: once, and not by who made it.
+    /// Decides a waiting proposal: once, and not by its maker.
     ///
     /// # Errors
-    /// `Conflict` where somebody has decided, its time is up, it was withdrawn, or `checker` is its maker.
+    /// `Conflict` if it was decided or withdrawn, has expired, or `checker` is its maker.
     pub async fn decide(
         &self,
         approval: &Approval,
@@ -212,10 +213,10 @@ impl Store {
         self.noted(tenant, by.into(), note, vec![Step::one(&DECIDE, params)]).await
     }
 
-    /// Takes a proposal back that waits: only its maker does.
+    /// Withdraws a waiting proposal of its maker.
     ///
     /// # Errors
-    /// `Conflict` where it does not wait any more, or is somebody else's.
+    /// `Conflict` if it is no longer waiting or has another maker.
     pub async fn withdraw(
         &self,
         approval: &Approval,
@@ -256,12 +257,12 @@ impl Store {
             expires_at,
             state,
             decided,
-            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: no text")))?,
+            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: not UTF-8")))?,
         })
     }
 }
 
-/// What a proposal is about, for the audit log.
+/// A proposal's facts for the audit log.
 pub(super) fn facts(deed: &Deed, changes: &[Change]) -> Facts {
     let facts = Facts::new().text("kind", deed.kind()).text("subject", deed.subject());
     let changed = changes.iter().filter(|change| change.before != change.after);
@@ -272,7 +273,7 @@ pub(super) fn place<'a>(tenant: TenantId, column: &'static str, row: &'a Uuid) -
     Place { tenant, column, row: row.as_bytes() }
 }
 
-/// Only the kind of error is told: its text could quote what is sealed.
+/// Only the kind of error is reported: its text could quote sealed data.
 fn unreadable(error: &serde_json::Error) -> StoreError {
     StoreError::Corrupt(format!("{DOCUMENT}: {:?} error", error.classify()))
 }

@@ -1,4 +1,4 @@
-//! What the operator knows of tenants' customers: how well each is known, for requests that do not say.
+//! KYC levels of tenants' customers, for requests that do not state one.
 
 use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
@@ -26,21 +26,21 @@ static ALL: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&SET, &ONE, &ALL];
 
-/// What is known of one customer.
+/// The record of one customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomerRecord {
-    /// Whose customer.
+    /// The customer's tenant.
     pub tenant: TenantId,
-    /// The bank's own id of the customer.
+    /// The bank's own customer id.
     pub customer_id: String,
-    /// How well the bank knows the customer.
+    /// The KYC level.
     pub kyc_level: KycLevel,
-    /// When that was last said.
+    /// When it was last set.
     pub changed_at: Timestamp,
 }
 
 impl Store {
-    /// Says how well a customer is known, from now on.
+    /// Sets a customer's KYC level.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -64,7 +64,7 @@ impl Store {
         self.noted_as_read(tenant, by.into(), changed).await
     }
 
-    /// What is known of one customer.
+    /// Returns the record of one customer.
     ///
     /// # Errors
     /// The database cannot be reached or holds an unknown level.
@@ -73,7 +73,7 @@ impl Store {
         rows.first().map(|row| read_customer(&mut row.fields())).transpose()
     }
 
-    /// A tenant's customers of whom there is a record, by id, from behind `after` on ("" = from the first).
+    /// A tenant's customer records, by id, starting after `after` ("" = from the first).
     ///
     /// # Errors
     /// As [`Store::customer`].

@@ -1,5 +1,5 @@
-//! Sign-ins at the identity provider that began in a browser and have not come back. A token is kept as its digest only and
-//! is good once; time is the wall's, handed in.
+//! Sign-ins at the identity provider that started in a browser and are not complete. Only the
+//! token's digest is stored, and it is valid once; the caller supplies wall-clock time.
 
 use domain::time::Timestamp;
 
@@ -21,17 +21,18 @@ static END_OLD: Stmt =
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &TAKE, &END_OLD];
 
-/// A browser that was sent to the identity provider.
+/// A browser that was redirected to the identity provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// The page that was asked for.
+    /// The requested page.
     pub next: String,
-    /// When it was sent.
+    /// When it was redirected.
     pub at: Timestamp,
 }
 
 impl Store {
-    /// Notes that a browser is sent to the identity provider; forgets those who left before `old` and never came back.
+    /// Records that a browser is redirected to the identity provider; deletes incomplete sign-ins
+    /// older than `old`.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -46,7 +47,7 @@ impl Store {
         self.write(vec![Step::any(&END_OLD, vec![old.0.into()]), Step::one(&INSERT, params)]).await.map(drop)
     }
 
-    /// Takes a browser that came back, once: `None` where nobody left with this token, or he was taken already.
+    /// Completes a sign-in, once: `None` if the token is unknown or was used already.
     ///
     /// # Errors
     /// The database cannot be reached.

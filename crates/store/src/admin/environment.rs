@@ -1,4 +1,4 @@
-//! Which world a database belongs to: real money and play money never share one (`decisions.md`, "Environment").
+//! The environment of a database: live and sandbox never share one (`decisions.md`, "Environment").
 
 use domain::policy::Environment;
 
@@ -13,7 +13,7 @@ const NAME: &str = "environment";
 static NOTE: Stmt =
     Stmt::written("environment.note", "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
 static GET: Stmt = Stmt::written("environment.get", "SELECT value FROM meta WHERE name = $1");
-// The uses of keys begin with `live_` or `test_`.
+// Uses of keys start with `live_` or `test_`.
 static OTHER_KEYS: Stmt = Stmt::written(
     "environment.other_keys",
     "SELECT COUNT(*) FROM access_key k WHERE k.revoked_at IS NULL AND SUBSTR(k.use_name, 1, 5) <> $1",
@@ -22,13 +22,14 @@ static OTHER_KEYS: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS];
 
 impl Store {
-    /// The environment of the service that made the database; `None` = it is noted nowhere yet, or nothing was migrated.
+    /// The environment of the service that created the database; `None` = not recorded yet, or not
+    /// migrated.
     ///
     /// # Errors
     /// The database cannot be reached or names none that is known.
     pub async fn environment(&self) -> Result<Option<Environment>, StoreError> {
         let rows = match self.driver().query(&GET, vec![NAME.into()]).await {
-            // There is no such table before the first migration.
+            // The table does not exist before the first migration.
             Err(DbError::Refused(_)) => return Ok(None),
             rows => rows?,
         };
@@ -38,7 +39,7 @@ impl Store {
         Environment::parse(&name).ok_or_else(unknown).map(Some)
     }
 
-    /// Notes the environment where none is noted yet, of two at once the first one.
+    /// Records the environment unless one is recorded; the first of two concurrent calls wins.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -46,7 +47,7 @@ impl Store {
         self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])]).await.map(drop)
     }
 
-    /// How many access keys that are not revoked belong to other environments than `environment`.
+    /// How many active access keys belong to environments other than `environment`.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -1,5 +1,5 @@
-//! The store's own keys, sealed like everything secret: that of the id permutation, made at the first migration, and that
-//! which signs the audit log, made when it is first needed.
+//! The store's own keys, sealed like all secrets: the key of the id permutation, created by the
+//! first migration, and the key that signs the audit log, created on first use.
 
 use domain::ids::TenantId;
 use uuid::Uuid;
@@ -25,7 +25,7 @@ const fn place(name: &str) -> Place<'_> {
     Place { tenant: TenantId(Uuid::nil()), column: "store_key.sealed", row: name.as_bytes() }
 }
 
-/// Makes a key where there is none.
+/// Creates a key unless it exists.
 async fn make<const BYTES: usize>(store: &Store, name: &str) -> Result<(), StoreError> {
     let mut key = Zeroizing::new([0_u8; BYTES]);
     store.options().entropy.fill(&mut key[..]);
@@ -35,10 +35,10 @@ async fn make<const BYTES: usize>(store: &Store, name: &str) -> Result<(), Store
 
 fn open<const BYTES: usize>(store: &Store, name: &str, sealed: &[u8]) -> Result<[u8; BYTES], StoreError> {
     let plain = store.vault().open(place(name), sealed)?;
-    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is no key {name}")))
+    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is not a valid key {name}")))
 }
 
-/// Makes the key of the id permutation where there is none.
+/// Creates the key of the id permutation unless it exists.
 pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
     make::<16>(store, ID_KEY).await
 }
@@ -53,13 +53,13 @@ pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     open(store, ID_KEY, row.fields().bytes()?)
 }
 
-/// The key that signs the audit log, made if there is none. The first that is made stays.
+/// The key that signs the audit log, created if missing. The first one created stays.
 pub(crate) async fn audit_key(store: &Store) -> Result<Zeroizing<[u8; 32]>, StoreError> {
     let mut rows = store.query(&GET, vec![AUDIT_KEY.into()]).await?;
     if rows.is_empty() {
         make::<32>(store, AUDIT_KEY).await?;
         rows = store.query(&GET, vec![AUDIT_KEY.into()]).await?;
     }
-    let row = rows.first().ok_or_else(|| StoreError::Corrupt("a key vanished".to_owned()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Corrupt("a stored key is missing".to_owned()))?;
     open(store, AUDIT_KEY, row.fields().bytes()?).map(Zeroizing::new)
 }

@@ -1,4 +1,4 @@
-//! The last good copy of each sanction list. It is bytes here: what they say is nothing that the store knows.
+//! The last valid copy of each sanctions list. The store treats it as bytes.
 
 use domain::time::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// Bytes of one row: a list of thirty megabytes is thirty rows.
+/// Bytes per row: a list of thirty megabytes takes thirty rows.
 const PIECE_BYTES: usize = 1024 * 1024;
 
 static HEAD: Stmt = Stmt::written("list_copy.head", "SELECT name, digest, read_at FROM list_copy WHERE source = $1");
@@ -32,32 +32,32 @@ static ADD_PIECE: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&HEAD, &PIECES, &READ_AGAIN, &SET, &DROP_PIECES, &ADD_PIECE];
 
-/// A document of a list as it was read.
+/// A list's document as downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptDocument {
-    /// Its file or address, for people.
+    /// Its file or address, for display.
     pub origin: String,
-    /// The day on which its carrier says that it was changed, `YYYY-MM-DD`.
+    /// Its publisher's modification date, `YYYY-MM-DD`.
     pub modified: Option<String>,
-    /// What it says.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// The last good copy of a list.
+/// The last valid copy of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptList {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// SHA-256 of its documents, in hexadecimal.
     pub digest: String,
     /// When it was read from its source.
     pub read_at: Timestamp,
-    /// Its documents, in their order.
+    /// Its documents, in order.
     pub documents: Vec<KeptDocument>,
 }
 
 impl Store {
-    /// The last good copy of a list, by the source that it is configured with.
+    /// The last valid copy of a list, by its configured source.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -84,7 +84,7 @@ impl Store {
         Ok(Some(KeptList { name, digest, read_at, documents }))
     }
 
-    /// Keeps a list that was read. The same content is written once: only the time of reading moves, and never back.
+    /// Stores a list. Identical content is written once: only its time of reading advances.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -98,7 +98,7 @@ impl Store {
         let mut steps = vec![Step::any(&SET, head), Step::any(&DROP_PIECES, vec![source.into()])];
         for (at, document) in (0_i64..).zip(list.documents) {
             let pieces = document.bytes.chunks(PIECE_BYTES).map(<[u8]>::to_vec);
-            // An empty document is one all the same.
+            // An empty document still takes one row.
             let pieces = pieces.chain(document.bytes.is_empty().then(Vec::new));
             for (number, body) in (0_i64..).zip(pieces) {
                 let (origin, modified) = (document.origin.clone(), document.modified.clone());

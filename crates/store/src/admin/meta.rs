@@ -1,4 +1,4 @@
-//! Named values of the installation, and what rails' report collectors remember.
+//! Named values of the installation, and the cursors of rails' report collectors.
 
 use domain::rail::RailId;
 
@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// Name of the value that says by how many microseconds this service's time is ahead of the database's.
+/// Name of the value with the offset of this service's clock to the database's, in microseconds.
 pub const CLOCK_OFFSET: &str = "clock_offset_us";
 
 static GET: Stmt = Stmt::written("meta.get", "SELECT value FROM meta WHERE name = $1");
@@ -30,7 +30,7 @@ static SET_CURSOR: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CURSOR];
 
 impl Store {
-    /// A named value.
+    /// Returns a named value.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -39,8 +39,8 @@ impl Store {
         rows.first().map(|row| Ok(row.fields().text()?.to_owned())).transpose()
     }
 
-    /// Sets a named value. A changed [`CLOCK_OFFSET`] is taken up here at once and by other nodes when they next ask
-    /// whether the store is ready.
+    /// Sets a named value. A changed [`CLOCK_OFFSET`] takes effect here at once and on other nodes
+    /// with their next readiness check.
     ///
     /// # Errors
     /// The database cannot be reached, or a clock offset is no number.
@@ -53,7 +53,8 @@ impl Store {
         Ok(())
     }
 
-    /// Changes a named value to what `next` makes of it; where somebody else changes it meanwhile, of what that made it.
+    /// Replaces a named value with the result of `next`; after a concurrent change, `next` is
+    /// applied to the new value.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -71,7 +72,7 @@ impl Store {
         self.meta(CLOCK_OFFSET).await?.map_or(Ok(0), |value| offset(&value))
     }
 
-    /// How far a rail's reports have been taken, in the rail's own words.
+    /// A rail's report cursor, in the rail's own format.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -80,7 +81,7 @@ impl Store {
         rows.first().map(|row| Ok(row.fields().text()?.to_owned())).transpose()
     }
 
-    /// Remembers how far a rail's reports have been taken.
+    /// Stores a rail's report cursor.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -91,5 +92,5 @@ impl Store {
 }
 
 fn offset(value: &str) -> Result<i64, StoreError> {
-    value.parse().map_err(|_| StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is no number of microseconds")))
+    value.parse().map_err(|_| StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is not a number of microseconds")))
 }

@@ -1,5 +1,5 @@
-//! Administration: small transactions of their own, each of which also leaves an entry in the audit log.
-//! Nothing here touches money or a payment's state.
+//! Administration: small separate transactions, each of which also adds an entry to the audit log.
+//! Nothing here touches funds or a payment's state.
 
 pub(crate) mod access_keys;
 pub(crate) mod alerts;

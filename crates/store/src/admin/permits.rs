@@ -1,4 +1,5 @@
-//! Permits that all nodes draw from one counter per window, so that their total never exceeds the limit.
+//! Permits that all nodes draw from one counter per window, so that their total never exceeds the
+//! limit.
 
 use domain::ids::TenantId;
 use domain::time::Timestamp;
@@ -9,7 +10,8 @@ use crate::rows::narrow;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-// One statement: the row is locked while it is changed, and what stands right of the equals signs is the old row.
+// One statement: the row is locked while it changes, and expressions right of the equals signs see
+// the old row.
 static DRAW: Stmt = Stmt::written(
     "permits.draw",
     "INSERT INTO rate_window (tenant, call_group, began_at, drawn, granted) VALUES ($1, $2, $3, \
@@ -30,12 +32,12 @@ static DRAWN: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&DRAW, &DRAWN];
 
-/// What the counter of a window gave.
+/// The permits drawn from a window's counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permits {
-    /// Permits that are the caller's now: at most those wanted, 0 once the window is used up.
+    /// Permits granted to the caller: at most those wanted, 0 once the window is used up.
     pub granted: u32,
-    /// Permits of the window that all nodes have drawn, these included.
+    /// Permits of the window drawn by all nodes, these included.
     pub drawn: u32,
 }
 
@@ -49,10 +51,10 @@ impl Store {
         rows.first().map_or(Ok(0), |row| narrow(row.fields().int()?, "permits"))
     }
 
-    /// Draws up to `want` permits of a tenant's window of calls, of which there are `limit`.
+    /// Draws up to `want` permits from a tenant's window of `limit` calls.
     ///
     /// # Errors
-    /// The database cannot be reached; whether permits were drawn is then not known, and they are lost.
+    /// The database cannot be reached; permits may have been drawn, and are then lost.
     pub async fn draw_permits(
         &self,
         tenant: TenantId,

@@ -1,5 +1,5 @@
-//! Roles that one node has at a time: a rail's collector, the sweeper. A lease, renewed by its owner, with a fence that
-//! rises whenever the owner changes.
+//! Roles that one node holds at a time: a rail's collector, the quote expirer. A lease, renewed by
+//! its owner, with a fence that increases whenever the owner changes.
 
 use domain::time::{Span, Timestamp};
 
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-// Spares whoever waits for a role a transaction that would change nothing.
+// Saves a node that waits for a role a transaction that would change nothing.
 static IS_FREE: Stmt = Stmt::written(
     "role.is_free",
     "SELECT CAST(1 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM role_lease r \
@@ -38,20 +38,20 @@ static RELEASE_ROLES: Stmt =
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&IS_FREE, &LEASE, &ALL, &HOLDERS, &RELEASE_JOBS, &RELEASE_ROLES];
 
-/// Who has a role.
+/// The lease of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleLease {
     /// The role.
     pub name: String,
-    /// The node that has it, or had it last.
+    /// The node that holds it, or held it last.
     pub owner: String,
-    /// Rises whenever the owner changes.
+    /// Increases whenever the owner changes.
     pub fence: i64,
-    /// Until when nobody else may take it.
+    /// Until when no other node may take it.
     pub leased_until: Timestamp,
 }
 
-/// A node that works off jobs now.
+/// A node that holds jobs now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobHolder {
     /// The node.
@@ -63,7 +63,8 @@ pub struct JobHolder {
 }
 
 impl Store {
-    /// Takes or renews a role for `owner`; its fence if `owner` has it now, `None` while somebody else has it.
+    /// Takes or renews a role for `owner`; returns its fence, or `None` while another node holds
+    /// it.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -75,7 +76,7 @@ impl Store {
         answers.first().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
     }
 
-    /// Who has which role, by name; one that ran out is shown too.
+    /// The leases of all roles, by name, expired ones included.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -93,8 +94,8 @@ impl Store {
         rows.iter().map(lease).collect()
     }
 
-    /// Gives back every role and job that any node holds. Only for a caller who knows that no node is at work: the fences
-    /// rise as they do when a lease runs out, so a result that comes all the same is stale.
+    /// Releases every role and job that any node holds. Only for callers that know that no node is
+    /// running: the fences increase as on expiry, so a late result is stale.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -103,7 +104,7 @@ impl Store {
         self.write(steps.into()).await.map(drop)
     }
 
-    /// Which nodes hold jobs now.
+    /// The nodes that hold jobs now.
     ///
     /// # Errors
     /// The database cannot be reached.

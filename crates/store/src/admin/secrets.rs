@@ -1,5 +1,5 @@
-//! Secrets of access keys and of webhooks: sealed as one list. While one takes the other's place both are valid, each until
-//! the hour that it was promised.
+//! Secrets of access keys and webhooks, sealed as one list. During a rotation old and new secrets
+//! overlap, each until its announced expiry.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::error::StoreError;
 use crate::sealed::{Place, Vault};
 
-/// Secrets that may be valid at the same time.
+/// Maximum number of concurrently valid secrets.
 pub const SECRETS_MAX: usize = 4;
 
 /// A secret of an access key, or one that signs webhooks.
@@ -19,13 +19,13 @@ pub const SECRETS_MAX: usize = 4;
 pub struct KeySecret {
     /// The secret as issued. An access key's HS256 key is this text's own bytes.
     pub secret: SecretString,
-    /// From when.
+    /// Start of its validity.
     pub created_at: Timestamp,
-    /// Until when; `None` = until it is replaced.
+    /// End of its validity; `None` = until it is replaced.
     pub valid_until: Option<Timestamp>,
 }
 
-/// A secret as it is stored, inside the seal.
+/// A secret as stored, inside the seal.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SecretRow<'a> {
@@ -52,7 +52,7 @@ pub(super) fn seal(vault: &Vault, place: Place<'_>, secrets: &[KeySecret]) -> Re
 
 pub(super) fn open(vault: &Vault, place: Place<'_>, sealed: &[u8]) -> Result<Vec<KeySecret>, StoreError> {
     let plain = vault.open(place, sealed)?;
-    // Only the kind of error is told: its text could quote the secret.
+    // Only the kind of error is reported: its text could quote the secret.
     let rows: Vec<SecretRow<'_>> = serde_json::from_slice(&plain)
         .map_err(|error| StoreError::Corrupt(format!("{}: {:?} error", place.column, error.classify())))?;
     let secret = |row: SecretRow<'_>| KeySecret {
@@ -63,17 +63,17 @@ pub(super) fn open(vault: &Vault, place: Place<'_>, sealed: &[u8]) -> Result<Vec
     Ok(rows.into_iter().map(secret).collect())
 }
 
-/// Those that are valid at `now`, the newest first.
+/// The secrets that are valid at `now`, newest first.
 pub(super) fn valid(secrets: &[KeySecret], now: Timestamp) -> impl Iterator<Item = &SecretString> {
     let valid = secrets.iter().filter(move |secret| secret.valid_until.is_none_or(|until| now < until));
     valid.map(|secret| &secret.secret)
 }
 
-/// Puts a new secret first. The one that it takes the place of stays valid for `overlap`, and those that were promised an
-/// hour before keep it; without an overlap all of them end now.
+/// Puts a new secret first. Its predecessor stays valid for `overlap`, and older secrets keep their
+/// announced expiry; without an overlap all of them expire now.
 ///
 /// # Errors
-/// `Conflict` where as many are valid already as there may be.
+/// `Conflict` if the maximum number is valid already.
 pub(super) fn rotate(
     secrets: &mut Vec<KeySecret>,
     new: SecretString,
@@ -113,11 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn each_secret_is_valid_until_the_hour_that_it_was_promised() {
+    fn each_secret_is_valid_until_its_announced_expiry() {
         let mut secrets = Vec::new();
         rotated(&mut secrets, "a", Span::hours(24), NOW).expect("the first");
         rotated(&mut secrets, "b", Span::hours(24), NOW).expect("rotated");
-        // A shorter overlap takes nothing of what was promised, a longer one adds nothing to it.
+        // A shorter overlap does not shorten an announced validity, a longer one does not extend
+        // it.
         rotated(&mut secrets, "c", Span::hours(1), NOW + Span::hours(1)).expect("rotated");
         assert_eq!(valid_at(&secrets, NOW + Span::hours(1)), ["c", "b", "a"]);
         assert_eq!(valid_at(&secrets, NOW + Span::hours(2)), ["c", "a"]);
@@ -131,12 +132,12 @@ mod tests {
         for secret in ["a", "b", "c"] {
             rotated(&mut secrets, secret, Span::hours(24), NOW).expect("rotated");
         }
-        rotated(&mut secrets, "d", Span(0), NOW).expect("it was stolen");
+        rotated(&mut secrets, "d", Span(0), NOW).expect("rotated at once");
         assert_eq!(valid_at(&secrets, NOW), ["d"]);
     }
 
     #[test]
-    fn a_rotation_that_would_cut_a_promised_secret_off_is_refused() {
+    fn a_rotation_beyond_the_limit_is_refused() {
         let mut secrets = Vec::new();
         for secret in ["a", "b", "c", "d"] {
             rotated(&mut secrets, secret, Span::hours(24), NOW).expect("rotated");
@@ -146,7 +147,7 @@ mod tests {
         };
         assert!(why.contains(&(NOW + Span::hours(24)).to_string()), "{why}");
         assert_eq!(valid_at(&secrets, NOW), ["d", "c", "b", "a"]);
-        rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24)).expect("their hour has come");
+        rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24)).expect("the earlier secrets have expired");
         assert_eq!(valid_at(&secrets, NOW + Span::hours(24)), ["e", "d"]);
     }
 }

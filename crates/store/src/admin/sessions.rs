@@ -1,5 +1,5 @@
-//! Sessions of the operator console, and tries to begin one. A token is kept as its digest only; time is the wall's,
-//! handed in.
+//! Sessions of the operator console, and sign-in attempts. Only a token's digest is stored; the
+//! caller supplies wall-clock time.
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
 use domain::identity::Subject;
@@ -19,7 +19,7 @@ static INSERT: Stmt = Stmt::written(
     "INSERT INTO console_session (token_digest, user_id, stage, created_at, seen_at, address, browser, totp) \
      VALUES ($1, $2, $3, $4, $4, $5, $6, $7)",
 );
-// Locks the person, and finds nobody where he may not sign in, or not in this way, by now.
+// Locks the user; finds none if they may no longer sign in, or not in this way.
 static MAY_BEGIN: Stmt = Stmt::written(
     "console_session.may_begin",
     "UPDATE console_user SET version = version WHERE id = $1 AND disabled_at IS NULL AND CASE \
@@ -42,8 +42,9 @@ static COUNT: Stmt = Stmt::written(
     "console_session.count",
     "SELECT COUNT(*) FROM console_session WHERE user_id = $1 AND stage = 'open' AND seen_at >= $2",
 );
-// The waits are found out by the same statement that counts, so that tries at the same moment cannot share one look.
-// Where nobody has to wait, `wait_until` is 0 and not the time of the try: one that began earlier may be counted later.
+// The statement that counts also computes the wait, so that concurrent attempts cannot share one
+// check. Without a wait, `wait_until` is 0 rather than the attempt's time: an earlier attempt may
+// be counted later.
 static TRY: Stmt = Stmt::written(
     "console_try.count",
     "INSERT INTO console_try (what, failures, last_at, wait_until, taken) VALUES ($1, 1, $2, 0, 1) \
@@ -73,16 +74,16 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 
 const TOTP: &str = "console_session.totp";
 
-/// How far somebody has come with signing in.
+/// Progress of a sign-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// He has said the password and owes a one-time code.
+    /// The password was accepted, a one-time code is required.
     Code,
-    /// He has said the password and enrols for one-time codes.
+    /// The password was accepted, enrolment for one-time codes is required.
     Enrol,
-    /// He has to choose another password.
+    /// A new password is required.
     Password,
-    /// He is signed in.
+    /// The user is signed in.
     Open,
 }
 
@@ -103,62 +104,63 @@ impl Stage {
     }
 }
 
-/// A session that begins.
+/// A new session.
 pub struct NewSession<'a> {
     /// SHA-256 of the token.
     pub token_digest: [u8; 32],
-    /// Whose.
+    /// The user.
     pub user: &'a User,
-    /// How far he has come.
+    /// Progress of the sign-in.
     pub stage: Stage,
-    /// Where from, for the log.
+    /// Client address, for the log.
     pub address: &'a str,
-    /// With what, for the person himself.
+    /// Browser, shown to the user.
     pub browser: &'a str,
-    /// The secret that he is shown to enrol.
+    /// The secret shown for enrolment.
     pub totp: Option<TotpSecret>,
-    /// Who the identity provider says he is, where he has signed in there.
+    /// The identity provider's subject, if the user signed in there.
     pub subject: Option<&'a Subject>,
-    /// When.
+    /// The current time.
     pub now: Timestamp,
-    /// Who signs in, for the audit log: it notes when he is.
+    /// The actor for the audit log, which records a completed sign-in.
     pub by: Deed,
 }
 
 /// A session.
 #[derive(Debug)]
 pub struct SessionRow {
-    /// Whose: as he is now, not as he was when it began.
+    /// Its user, as of now rather than at the start of the session.
     pub user: StoredUser,
-    /// How far he has come.
+    /// Progress of the sign-in.
     pub stage: Stage,
-    /// When it began.
+    /// When it started.
     pub created_at: Timestamp,
     /// When it was last used.
     pub seen_at: Timestamp,
-    /// The secret that he is shown to enrol.
+    /// The secret shown for enrolment.
     pub totp: Option<TotpSecret>,
 }
 
-/// How tries to sign in are slowed down.
+/// Throttling of sign-in attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// The try after which one has to wait.
+    /// Number of attempts without a wait.
     pub free: u32,
-    /// The first wait; it doubles up to 64 times itself.
+    /// The first wait; it doubles up to a factor of 64.
     pub wait: Span,
-    /// Tries are forgotten after so long without any.
+    /// Attempts are reset after this time without any.
     pub forget: Span,
 }
 
-/// Columns of a user in front of those of the session.
+/// Columns of the user, before those of the session.
 const USER_COLUMNS: usize = 15;
 
 impl Store {
-    /// Begins a session in the place of `old`, if there is one: a token never outlives a step of signing in.
+    /// Starts a session that replaces `old`, if any: a token never outlives a step of signing in.
     ///
     /// # Errors
-    /// `Conflict` where the person may not sign in any more, or not in this way, or is not bound to this subject.
+    /// `Conflict` if the user may no longer sign in, or not in this way, or is not bound to this
+    /// subject.
     pub async fn begin_session(&self, new: &NewSession<'_>, old: Option<[u8; 32]>) -> Result<(), StoreError> {
         let digest = new.token_digest.to_vec();
         let totp = new.totp.as_ref().map(|secret| self.vault().seal(totp_place(TOTP, &digest), secret.expose_secret()));
@@ -186,7 +188,7 @@ impl Store {
         self.noted(INSTALLATION, new.by.clone(), note, steps).await
     }
 
-    /// The session of a token; `None` too where its person is disabled.
+    /// The session of a token; `None` also if its user is disabled.
     ///
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
@@ -206,7 +208,7 @@ impl Store {
         }))
     }
 
-    /// Notes that a session was used.
+    /// Records that a session was used.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -222,7 +224,7 @@ impl Store {
         self.write(vec![Step::any(&END, vec![token_digest.to_vec().into()])]).await.map(drop)
     }
 
-    /// Ends every session of somebody, as he wants it himself.
+    /// Ends all sessions of a user at their own request.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -232,7 +234,7 @@ impl Store {
         self.noted(INSTALLATION, by.into(), note, vec![Step::any(&END_SESSIONS, vec![stored.into()])]).await
     }
 
-    /// Ends the sessions that began before `began` or were last used before `used`.
+    /// Ends sessions that started before `began` or were last used before `used`.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -240,7 +242,7 @@ impl Store {
         self.write(vec![Step::any(&END_OLD, vec![began.0.into(), used.0.into()])]).await.map(drop)
     }
 
-    /// How many sessions of somebody were used since `used`.
+    /// How many sessions of a user were used since `used`.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -250,8 +252,8 @@ impl Store {
         rows.first().map_or(Ok(0), |row| row.fields().int())
     }
 
-    /// Counts a try to sign in as failed until [`Store::forget_tries`] says otherwise; until when one has to wait, if
-    /// this try came too early and must not be looked at.
+    /// Counts a sign-in attempt as failed until [`Store::forget_tries`] resets it. Returns until
+    /// when the user has to wait, if this attempt came too early and must not be evaluated.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -262,12 +264,12 @@ impl Store {
         let steps = vec![Step::any(&FORGET_OLD, vec![old.0.into()]), Step::any(&TRY, params)];
         let answers = self.write(steps).await?;
         let row = answers.last().and_then(|rows| rows.first());
-        let mut fields = row.ok_or_else(|| StoreError::Corrupt("no try was counted".to_owned()))?.fields();
+        let mut fields = row.ok_or_else(|| StoreError::Corrupt("no attempt was counted".to_owned()))?.fields();
         let (taken, until) = (fields.flag()?, Timestamp(fields.int()?));
         Ok((!taken).then_some(until))
     }
 
-    /// Somebody has signed in: his failed tries are forgotten.
+    /// Resets a user's failed attempts after a sign-in.
     ///
     /// # Errors
     /// The database cannot be reached.

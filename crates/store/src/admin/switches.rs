@@ -1,5 +1,5 @@
-//! What operators have switched off, for every node. Kept among the installation's named values; a switch that is on
-//! leaves nothing behind but its entry in the audit log.
+//! Operators' switches, shared by all nodes. Stored among the installation's named values; a switch
+//! that is on leaves only its audit log entry.
 
 use domain::audit::{Deed, INSTALLATION, Note};
 
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// What stands before a switch's name.
+/// Prefix of a switch's name.
 const PREFIX: &str = "off:";
 
 static OFF: Stmt = Stmt::written(
@@ -24,7 +24,7 @@ static TURN_ON: Stmt = Stmt::written("switch.turn_on", "DELETE FROM meta WHERE n
 pub(crate) static STATEMENTS: &[&Stmt] = &[&OFF, &TURN_OFF, &TURN_ON];
 
 impl Store {
-    /// What is switched off, by name, each with why.
+    /// Everything switched off, by name, each with its reason.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -39,7 +39,7 @@ impl Store {
             .collect()
     }
 
-    /// Switches something on or off, and notes who did and why.
+    /// Switches something on or off, and records actor and reason.
     ///
     /// # Errors
     /// The database cannot be reached.

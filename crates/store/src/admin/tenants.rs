@@ -1,4 +1,4 @@
-//! Tenants: who they are and what they have agreed on.
+//! Tenants: identity and policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,11 +37,11 @@ pub struct Tenant {
     pub tag: String,
     /// Its name.
     pub name: String,
-    /// What it has agreed with the operator.
+    /// Its policy, as agreed with the operator.
     pub policy: TenantPolicy,
 }
 
-/// The policy as it is stored.
+/// The policy as stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyRow {
@@ -92,7 +92,7 @@ fn policy_text(policy: &TenantPolicy) -> Result<String, StoreError> {
         .map_err(|error| StoreError::Corrupt(format!("tenant.policy: {error}")))
 }
 
-/// The policy with the number that it has behind `before`.
+/// The policy with its version, which follows that of `before`.
 fn numbered(before: &TenantPolicy, policy: &TenantPolicy) -> TenantPolicy {
     let mut after = policy.clone();
     after.wallet.version = before.wallet.version;
@@ -117,7 +117,7 @@ impl Store {
     /// Adds a tenant.
     ///
     /// # Errors
-    /// `Conflict` where its id or tag is taken.
+    /// `Conflict` if its id or tag exists already.
     pub async fn create_tenant(&self, tenant: &Tenant, by: impl Into<Deed>) -> Result<(), StoreError> {
         let policy = policy_text(&tenant.policy)?;
         let after = Facts::new().text("tag", &tenant.tag).text("name", &tenant.name).raw("policy", &policy);
@@ -152,11 +152,11 @@ impl Store {
         first(&self.query(&BY_TAG, vec![tag.into()]).await?)
     }
 
-    /// Replaces a tenant's policy. Its number is the store's to give: one more than that of the policy before, where
+    /// Replaces a tenant's policy. The store assigns its version: the previous one plus one, if
     /// anything changes.
     ///
     /// # Errors
-    /// `Conflict` where there is no such tenant.
+    /// `Conflict` if the tenant does not exist.
     pub async fn set_tenant_policy(
         &self,
         id: TenantId,
@@ -166,11 +166,11 @@ impl Store {
         self.change_policy(id, None, policy, by.into()).await
     }
 
-    /// The same where it is still the one that was looked at. The chain of the audit log is in between: whoever changes
-    /// a policy meanwhile has this read it again.
+    /// Same, provided that the policy is still the one that was reviewed. The audit chain
+    /// serializes changes: after a concurrent one the policy is read again.
     ///
     /// # Errors
-    /// `Conflict` where there is no such tenant, or its policy is another one.
+    /// `Conflict` if the tenant does not exist or its policy has changed.
     pub async fn set_tenant_policy_as_seen(
         &self,
         id: TenantId,
@@ -190,9 +190,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         let changed = async || {
             let found = self.tenant(id).await?;
-            let tenant = found.ok_or_else(|| StoreError::Conflict(format!("there is no tenant {id}")))?;
+            let tenant = found.ok_or_else(|| StoreError::Conflict(format!("tenant {id} does not exist")))?;
             if seen.is_some_and(|seen| *seen != tenant.policy) {
-                return Err(StoreError::Conflict("the policy has changed since it was looked at".to_owned()));
+                return Err(StoreError::Conflict("the policy has changed since it was reviewed".to_owned()));
             }
             let after = numbered(&tenant.policy, policy);
             let [before, after] = [policy_text(&tenant.policy)?, policy_text(&after)?];

@@ -1,4 +1,4 @@
-//! People of the operator console. Passwords are kept as hashes, the secrets of one-time codes sealed.
+//! Users of the operator console. Passwords are stored as hashes, secrets of one-time codes sealed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -44,7 +44,7 @@ static SET_PASSWORD: Stmt = Stmt::written(
     "UPDATE console_user SET password = $2, password_at = $3, password_is_initial = $4, version = version + 1 \
      WHERE id = $1 AND provider_name IS NULL",
 );
-// Either way of signing in begins anew: nothing of the other one stays.
+// A change of the sign-in method starts over: nothing of the previous one stays.
 static SET_PROVIDER: Stmt = Stmt::written(
     "console_user.set_provider",
     "UPDATE console_user SET provider_name = $2, provider_issuer = NULL, provider_subject = NULL, password = '', \
@@ -56,7 +56,7 @@ static LEAVE_PROVIDER: Stmt = Stmt::written(
      password_at = $3, password_is_initial = 1, totp = NULL, totp_step = 0, version = version + 1 \
      WHERE id = $1 AND provider_name IS NOT NULL",
 );
-// Only as he was looked at, and nobody who is bound already.
+// Only in the state that was read, and only a user who is not bound yet.
 static BIND: Stmt = Stmt::written(
     "console_user.bind",
     "UPDATE console_user SET provider_issuer = $3, provider_subject = $4, version = version + 1 \
@@ -71,7 +71,7 @@ static FORGET_TOTP: Stmt = Stmt::written(
     "console_user.forget_totp",
     "UPDATE console_user SET totp = NULL, totp_step = 0, version = version + 1 WHERE id = $1",
 );
-// A secret that is in use is never replaced by whoever knows the password alone.
+// An active secret is never replaced on the password alone.
 static ENROL_TOTP: Stmt = Stmt::written(
     "console_user.enrol_totp",
     "UPDATE console_user SET totp = $2, totp_step = $3, version = version + 1 \
@@ -113,59 +113,60 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &END_SESSIONS,
 ];
 
-/// Bytes of a secret of one-time codes (RFC 4226: at least 160 bits).
+/// Bytes of a one-time code secret (RFC 4226: at least 160 bits).
 pub const TOTP_SECRET_BYTES: usize = 20;
 
-/// The secret of somebody's one-time codes.
+/// The secret of a user's one-time codes.
 pub type TotpSecret = SecretBox<[u8; TOTP_SECRET_BYTES]>;
 
-/// Somebody new.
+/// A new user.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// The name that he signs in with (`domain::user::login_name`).
+    /// Login name (`domain::user::login_name`).
     pub login: String,
-    /// What he may do.
+    /// Their roles.
     pub roles: BTreeSet<Role>,
-    /// About whose affairs.
+    /// The tenants they may access.
     pub scope: Scope,
-    /// His password's hash, in PHC string format; empty where he signs in at the identity provider.
+    /// Password hash in PHC string format; empty if they sign in at the identity provider.
     pub password: String,
-    /// Whether he has to choose another one at the first sign-in.
+    /// Whether they have to change the password at the first sign-in.
     pub password_is_initial: bool,
-    /// The name that the identity provider gives him, where he signs in there (`domain::identity::NameClaim::kept`).
+    /// Their name at the identity provider, if they sign in there
+    /// (`domain::identity::NameClaim::kept`).
     pub provider_name: Option<String>,
 }
 
-/// How somebody is known to the identity provider that he signs in at.
+/// A user's account at the identity provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderLogin {
-    /// The name that it gives him.
+    /// Their name there.
     pub name: String,
-    /// Whom the first sign-in bound him to; `None` = nobody so far.
+    /// The subject bound at the first sign-in; `None` = not bound yet.
     pub bound: Option<Subject>,
 }
 
-/// Somebody as the console keeps him.
+/// A console user as stored.
 pub struct StoredUser {
-    /// Who he is and what he may do.
+    /// Identity, roles and scope.
     pub user: User,
-    /// His password's hash, in PHC string format; empty where he signs in at the identity provider.
+    /// Password hash in PHC string format; empty if they sign in at the identity provider.
     pub password: String,
-    /// When he got it, or began to sign in at the provider.
+    /// When it was set, or when they switched to the identity provider.
     pub password_at: Timestamp,
-    /// Whether he has to choose another one.
+    /// Whether they have to change it.
     pub password_is_initial: bool,
-    /// The secret of his one-time codes; `None` = not enrolled yet.
+    /// The secret of their one-time codes; `None` = not enrolled.
     pub totp: Option<TotpSecret>,
-    /// The newest time step that a code was taken of.
+    /// The latest time step of an accepted code.
     pub totp_step: i64,
-    /// Since when he is known.
+    /// When the user was added.
     pub created_at: Timestamp,
-    /// Since when he may not sign in.
+    /// When the user was disabled.
     pub disabled_at: Option<Timestamp>,
-    /// Rises with each change.
+    /// Increases with each change.
     pub version: i64,
-    /// How the identity provider knows him; `None` = he signs in with a password.
+    /// Their account at the identity provider; `None` = they sign in with a password.
     pub provider: Option<ProviderLogin>,
 }
 
@@ -179,47 +180,47 @@ impl fmt::Debug for StoredUser {
     }
 }
 
-/// A change of somebody that an administrator makes.
+/// A change to a user by an administrator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserChange {
-    /// Other roles, another scope; `version` is the one that was looked at.
+    /// Changes roles and scope; `version` is the one that was reviewed.
     Access {
-        /// What he may do.
+        /// The new roles.
         roles: BTreeSet<Role>,
-        /// About whose affairs.
+        /// The new scope.
         scope: Scope,
         /// [`StoredUser::version`]
         version: i64,
     },
-    /// A new password, as a hash; all of his sessions end.
+    /// Sets a new password hash; all their sessions end.
     Password {
         /// PHC string format.
         hash: String,
-        /// Whether he has to choose another one.
+        /// Whether they have to change it.
         is_initial: bool,
     },
-    /// He enrols again for one-time codes.
+    /// Requires a new enrolment for one-time codes.
     ForgetTotp,
-    /// He signs in at the identity provider from now on, under this name there; all of his sessions end.
+    /// Switches to the identity provider, under this name there; all their sessions end.
     Provider {
         /// `domain::identity::NameClaim::kept`
         name: String,
     },
-    /// Who has signed in at the identity provider signs in with a password from now on, which he has to change; all of his
-    /// sessions end.
+    /// Switches from the identity provider to an initial password; all their sessions end.
     FirstPassword {
         /// PHC string format.
         hash: String,
     },
-    /// The next one who signs in under his name at the identity provider is taken for him; all of his sessions end.
+    /// Removes the binding: the next sign-in under their name at the identity provider binds again;
+    /// all their sessions end.
     Unbind,
-    /// He may not sign in any more; all of his sessions end.
+    /// Disables the user; all their sessions end.
     Disable,
-    /// He may again.
+    /// Enables the user again.
     Enable,
 }
 
-/// A scope as a column: the nil id is every tenant.
+/// A scope as a column: the nil id stands for all tenants.
 pub(super) const fn scope_id(scope: Scope) -> Uuid {
     match scope {
         Scope::All => Uuid::nil(),
@@ -231,7 +232,7 @@ const fn scope_of(id: Uuid) -> Scope {
     if id.is_nil() { Scope::All } else { Scope::Tenant(TenantId(id)) }
 }
 
-/// Roles stand in one column, divided by spaces.
+/// Roles are stored in one column, separated by spaces.
 fn roles_text(roles: &BTreeSet<Role>) -> String {
     roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(" ")
 }
@@ -241,7 +242,7 @@ fn roles_of(text: &str) -> Result<BTreeSet<Role>, StoreError> {
     text.split_ascii_whitespace().map(role).collect()
 }
 
-/// What somebody may do, for the audit log.
+/// A user's access, for the audit log.
 fn access_facts(roles: &BTreeSet<Role>, scope: Scope) -> Facts {
     let scope = match scope {
         Scope::All => "all".to_owned(),
@@ -250,20 +251,20 @@ fn access_facts(roles: &BTreeSet<Role>, scope: Scope) -> Facts {
     Facts::new().text("roles", roles_text(roles)).text("scope", scope)
 }
 
-/// Whom the identity provider means, for the audit log.
+/// Adds the identity provider's subject, for the audit log.
 pub(super) fn with_subject(facts: Facts, subject: Option<&Subject>) -> Facts {
     facts
         .opt_text("issuer", subject.map(|subject| &subject.issuer))
         .opt_text("subject", subject.map(|subject| &subject.subject))
 }
 
-/// As whom somebody signs in at the identity provider, for the audit log; nothing where he has a password.
+/// The account at the identity provider, for the audit log; empty for users with a password.
 fn sign_in_facts(login: Option<&ProviderLogin>) -> Facts {
     let facts = Facts::new().opt_text("provider_name", login.map(|login| &login.name));
     with_subject(facts, login.and_then(|login| login.bound.as_ref()))
 }
 
-/// The last three columns of a person.
+/// Reads the last three columns of a user.
 fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, StoreError> {
     let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
     let bound = issuer.zip(subject);
@@ -271,7 +272,7 @@ fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, Store
     Ok(name.map(|name| ProviderLogin { name: name.to_owned(), bound }))
 }
 
-/// Where a person's secret stands.
+/// The place of a user's sealed secret.
 pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
     Place { tenant: TenantId(Uuid::nil()), column, row }
 }
@@ -283,7 +284,7 @@ impl Store {
         let Some(sealed) = sealed else { return Ok(None) };
         let plain = self.vault().open(place, sealed)?;
         let bytes = <[u8; TOTP_SECRET_BYTES]>::try_from(plain.as_slice());
-        let bytes = bytes.map_err(|_| StoreError::Corrupt(format!("{}: of another length", place.column)))?;
+        let bytes = bytes.map_err(|_| StoreError::Corrupt(format!("{}: unexpected length", place.column)))?;
         Ok(Some(SecretBox::new(Box::new(bytes))))
     }
 
@@ -319,10 +320,10 @@ impl Store {
         })
     }
 
-    /// Adds somebody to the console.
+    /// Adds a console user.
     ///
     /// # Errors
-    /// `Conflict` where the name is taken.
+    /// `Conflict` if the name exists already.
     pub async fn create_user(&self, new: &NewUser, now: Timestamp, by: impl Into<Deed>) -> Result<UserId, StoreError> {
         let id = UserId(self.ids().next());
         let stored = self.id_keys().await?.stored(id.0);
@@ -342,7 +343,7 @@ impl Store {
         Ok(id)
     }
 
-    /// Everybody, by name.
+    /// All users, by name.
     ///
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
@@ -351,7 +352,7 @@ impl Store {
         self.query(&ALL, Vec::new()).await?.iter().map(|row| self.read_user(row, &keys)).collect()
     }
 
-    /// One person.
+    /// Returns one user.
     ///
     /// # Errors
     /// As [`Store::users`].
@@ -361,12 +362,12 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
-    /// How somebody signs in at the identity provider now, if that is how he does.
+    /// The user's current account at the identity provider, if they sign in there.
     async fn provider_login(&self, user: &User) -> Result<Option<ProviderLogin>, StoreError> {
         Ok(self.user(user.id).await?.and_then(|found| found.provider))
     }
 
-    /// The person of this name.
+    /// Returns the user with this name.
     ///
     /// # Errors
     /// As [`Store::users`].
@@ -376,7 +377,7 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
-    /// Whom a sign-in at the identity provider was bound to.
+    /// Returns the user bound to this subject.
     ///
     /// # Errors
     /// As [`Store::users`].
@@ -387,7 +388,7 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
-    /// Who signs in under this name at the identity provider, bound or not.
+    /// Returns the user with this name at the identity provider, bound or not.
     ///
     /// # Errors
     /// As [`Store::users`].
@@ -397,10 +398,12 @@ impl Store {
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
     }
 
-    /// Binds somebody to who has signed in at the identity provider under his name, for good.
+    /// Permanently binds a user to the subject that signed in at the identity provider under their
+    /// name.
     ///
     /// # Errors
-    /// `Conflict` where he is bound already, has another name there, may not sign in, or the subject is somebody else's.
+    /// `Conflict` if they are bound already, have another name there, may not sign in, or the
+    /// subject belongs to another user.
     pub async fn bind_user(
         &self,
         user: &User,
@@ -418,10 +421,11 @@ impl Store {
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&BIND, params)]).await
     }
 
-    /// Changes somebody.
+    /// Changes a user.
     ///
     /// # Errors
-    /// `Conflict` where he is not there, is so already, or was changed meanwhile.
+    /// `Conflict` if the user does not exist, is in that state already, or was changed
+    /// concurrently.
     pub async fn change_user(
         &self,
         user: &User,
@@ -469,10 +473,10 @@ impl Store {
         self.noted(INSTALLATION, by.into(), note, steps).await
     }
 
-    /// Keeps the secret that somebody has just confirmed with the code of `step`, where he has none.
+    /// Stores the secret that a user confirmed with the code of `step`, unless they have one.
     ///
     /// # Errors
-    /// `Conflict` where he has one, or may not sign in any more.
+    /// `Conflict` if they have one or may no longer sign in.
     pub async fn enrol_totp(
         &self,
         user: &User,
@@ -487,7 +491,8 @@ impl Store {
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&ENROL_TOTP, params)]).await
     }
 
-    /// Takes the code of a time step, once: `false` where that step or a later one was taken already.
+    /// Accepts the code of a time step, once: `false` if that step or a later one was accepted
+    /// already.
     ///
     /// # Errors
     /// The database cannot be reached.

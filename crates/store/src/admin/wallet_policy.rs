@@ -1,4 +1,4 @@
-//! What a tenant has agreed about the wallet service, as it is stored inside the tenant's policy.
+//! The wallet service's part of a tenant's policy, as stored.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) struct WalletPolicyRow {
     spread_bps: u32,
 }
 
-/// A tenant from before there was a wallet service has agreed on nothing else.
+/// Defaults for tenants that predate the wallet service.
 impl Default for WalletPolicyRow {
     fn default() -> WalletPolicyRow {
         WalletPolicyRow::of(&WalletPolicy::default())

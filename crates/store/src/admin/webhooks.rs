@@ -1,4 +1,5 @@
-//! Where a tenant's webhooks go and what signs them. Secrets are sealed, and two of them sign while the bank changes over.
+//! Webhook endpoints of tenants and their signing secrets. Secrets are sealed, and two of them sign
+//! during a rotation.
 
 use std::fmt;
 
@@ -27,7 +28,8 @@ static ONE: Stmt = Stmt::written(
      w.subscriptions \
      FROM webhook_endpoint w LEFT JOIN tenant_head h ON h.tenant = w.tenant WHERE w.tenant = $1",
 );
-// In the row that batches lock: one that is under way has its events delivered or not, and the next one knows.
+// Stored in the row that batches lock: a running batch sees the old value, the next one the new
+// value.
 static SET_PAYMENT_EVENTS: Stmt = Stmt::written(
     "webhook.set_payment_events",
     "UPDATE tenant_head SET payment_webhooks = $2 WHERE tenant = $1 AND payment_webhooks <> $2",
@@ -56,25 +58,25 @@ static ENABLE: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&INSERT, &ONE, &SET_PAYMENT_EVENTS, &SET_URL, &SET_SECRETS, &SUBSCRIBE, &DISABLE, &ENABLE];
 
-/// Where a tenant's webhooks go.
+/// A tenant's webhook endpoint.
 #[derive(Clone)]
 pub struct Webhook {
-    /// The base of every path.
+    /// The base URL of every path.
     pub url: String,
-    /// What signs, the newest first; expired ones too.
+    /// Signing secrets, newest first, expired ones included.
     pub secrets: Vec<KeySecret>,
     /// When it was added.
     pub created_at: Timestamp,
-    /// Since when it gets nothing, and why.
+    /// Since when it is disabled, and why.
     pub disabled: Option<(Timestamp, String)>,
-    /// Whether it gets the payment service's events too.
+    /// Whether it receives the payment service's events.
     pub payment_events: bool,
-    /// The optional events of the wallet service that it gets.
+    /// The optional wallet events that it receives.
     pub subscriptions: Subscriptions,
 }
 
 impl Webhook {
-    /// What is sent to at `now`; `None` = nothing, it is disabled.
+    /// The endpoint to send to at `now`; `None` = it is disabled.
     pub fn endpoint(&self, now: Timestamp) -> Option<Endpoint> {
         if self.disabled.is_some() {
             return None;
@@ -98,7 +100,8 @@ fn place(tenant: &TenantId) -> Place<'_> {
     Place { tenant: *tenant, column: "webhook_endpoint.secrets", row: tenant.0.as_bytes() }
 }
 
-/// What the audit log says of a receiver: all but its secrets, and but what stands behind its path, which may be one.
+/// An endpoint's facts for the audit log: without its secrets, and without the query of its URL,
+/// which may contain one.
 fn facts(webhook: &Webhook) -> Facts {
     let state = if webhook.disabled.is_some() { "disabled" } else { "enabled" };
     let secrets = i64::try_from(webhook.secrets.len()).unwrap_or(i64::MAX);
@@ -114,10 +117,10 @@ const fn on_or_off(on: bool) -> &'static str {
 }
 
 impl Store {
-    /// Says where a tenant's webhooks go and what signs them.
+    /// Configures a tenant's endpoint and its secret.
     ///
     /// # Errors
-    /// `Conflict` where that is said already.
+    /// `Conflict` if one is configured already.
     pub async fn add_webhook(
         &self,
         tenant: TenantId,
@@ -141,7 +144,7 @@ impl Store {
         self.noted(tenant, by.into(), note, vec![Step::one(&INSERT, params)]).await
     }
 
-    /// Where a tenant's webhooks go, with its secrets opened.
+    /// A tenant's endpoint, with its secrets opened.
     ///
     /// # Errors
     /// The database cannot be reached, or the secrets do not open.
@@ -166,18 +169,18 @@ impl Store {
         Ok(Some((webhook, sealed)))
     }
 
-    /// Sends a tenant's webhooks elsewhere.
+    /// Changes the URL of a tenant's endpoint.
     ///
     /// # Errors
-    /// `Conflict` where nothing was said yet.
+    /// `Conflict` if no endpoint is configured.
     pub async fn set_webhook_url(&self, tenant: TenantId, url: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
         self.move_webhook(tenant, None, url, by.into()).await
     }
 
-    /// The same where they still go to `seen`.
+    /// Same, provided that its URL is still `seen`.
     ///
     /// # Errors
-    /// `Conflict` where nothing was said yet, or they go elsewhere.
+    /// `Conflict` if no endpoint is configured or its URL has changed.
     pub async fn set_webhook_url_as_seen(
         &self,
         tenant: TenantId,
@@ -192,7 +195,7 @@ impl Store {
         let step = Step::one(&SET_URL, vec![tenant.0.into(), url.into()]);
         let moved = |it: &mut Webhook| {
             if seen.is_some_and(|seen| seen != it.url) {
-                return Err(StoreError::Conflict("the receiver has changed since it was looked at".to_owned()));
+                return Err(StoreError::Conflict("the webhook endpoint has changed since it was reviewed".to_owned()));
             }
             it.url = url.to_owned();
             Ok(())
@@ -200,12 +203,12 @@ impl Store {
         self.change_webhook(tenant, "webhook.set_url", by, step, moved).await
     }
 
-    /// Signs with a new secret; with the one before it too for `overlap`, and with those that an earlier rotation keeps
-    /// until their hour. Without an overlap with the new one alone.
+    /// Signs with a new secret; additionally with its predecessor for `overlap`, and with those of
+    /// earlier rotations until their expiry. Without an overlap, with the new one alone.
     ///
     /// # Errors
-    /// `NotFound` where there is no receiver; `Conflict` where the secrets were changed meanwhile, or as many sign already
-    /// as may.
+    /// `NotFound` if no endpoint is configured; `Conflict` if the secrets were changed
+    /// concurrently, or the maximum number is valid already.
     pub async fn rotate_webhook_secret(
         &self,
         tenant: TenantId,
@@ -214,7 +217,7 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let found = self.sealed_webhook(tenant).await?;
-        let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("receiver of webhooks"))?;
+        let (mut webhook, sealed) = found.ok_or(StoreError::NotFound("webhook endpoint"))?;
         let before = facts(&webhook);
         secrets::rotate(&mut webhook.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&webhook).number("overlap_s", overlap.0 / 1_000_000);
@@ -224,10 +227,10 @@ impl Store {
         self.noted(tenant, by.into(), note, vec![step]).await
     }
 
-    /// Says whether the payment service's events go there too, from the next commit of the tenant on.
+    /// Switches delivery of the payment service's events, effective from the tenant's next commit.
     ///
     /// # Errors
-    /// `Conflict` where there is no receiver, or it is so already.
+    /// `Conflict` if no endpoint is configured, or it is set so already.
     pub async fn set_payment_webhooks(
         &self,
         tenant: TenantId,
@@ -237,7 +240,7 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             if webhook.payment_events == on {
                 let already = format!("payment events are {} already", on_or_off(on));
                 return Err(StoreError::Conflict(already));
@@ -250,10 +253,10 @@ impl Store {
         self.noted_as_read(tenant, by, changed).await
     }
 
-    /// Subscribes to these optional events of the wallet service and to no others, from the next commit of the tenant on.
+    /// Subscribes to exactly these optional wallet events, effective from the tenant's next commit.
     ///
     /// # Errors
-    /// `Conflict` where there is no receiver.
+    /// `Conflict` if no endpoint is configured.
     pub async fn subscribe_webhook(
         &self,
         tenant: TenantId,
@@ -263,7 +266,7 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             let (old, new) = (webhook.subscriptions.to_string(), subscriptions.to_string());
             let step = Step::one(&SUBSCRIBE, vec![tenant.0.into(), old.into(), new.into()]);
             let before = facts(&webhook);
@@ -273,10 +276,10 @@ impl Store {
         self.noted_as_read(tenant, by, changed).await
     }
 
-    /// Sends nothing more.
+    /// Disables the endpoint.
     ///
     /// # Errors
-    /// `Conflict` where there is no receiver, or it gets nothing already.
+    /// `Conflict` if no endpoint is configured, or it is disabled already.
     pub async fn disable_webhook(&self, tenant: TenantId, why: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
         let step = Step::one(&DISABLE, vec![self.now_param(), tenant.0.into(), why.into()]);
         let now = self.options().clock.now();
@@ -287,10 +290,10 @@ impl Store {
         self.change_webhook(tenant, "webhook.disable", by.into(), step, disable).await
     }
 
-    /// Sends again.
+    /// Enables the endpoint again.
     ///
     /// # Errors
-    /// `Conflict` where there is no receiver, or it gets everything already.
+    /// `Conflict` if no endpoint is configured, or it is enabled already.
     pub async fn enable_webhook(&self, tenant: TenantId, by: impl Into<Deed>) -> Result<(), StoreError> {
         let step = Step::one(&ENABLE, vec![tenant.0.into()]);
         let enable = |it: &mut Webhook| {
@@ -300,7 +303,7 @@ impl Store {
         self.change_webhook(tenant, "webhook.enable", by.into(), step, enable).await
     }
 
-    /// Changes a receiver that is there, and notes how it was and how it is.
+    /// Changes an existing endpoint and records its state before and after.
     async fn change_webhook(
         &self,
         tenant: TenantId,
@@ -313,7 +316,7 @@ impl Store {
         let changed = async || {
             let found = self.webhook(tenant).await?;
             let mut webhook =
-                found.ok_or_else(|| StoreError::Conflict("there is no receiver of webhooks".to_owned()))?;
+                found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
             let before = facts(&webhook);
             change(&mut webhook)?;
             Ok((Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)), vec![step.clone()]))

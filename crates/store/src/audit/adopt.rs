@@ -1,5 +1,6 @@
-//! Begins the chains of an installation, once: what an older program noted without hashes becomes the first entries of
-//! the installation's chain, and each tenant gets the beginning of its own (ADR 17).
+//! Starts the audit chains of an installation, once: entries that an older version wrote without
+//! hashes become the first entries of the installation's chain, and each tenant's chain starts
+//! empty (ADR 17).
 
 use domain::audit::{Deed, Entry, Head, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
@@ -13,19 +14,19 @@ use crate::save;
 use crate::sql::{Columns, Fields, Stmt, audit_tables as tables};
 use crate::store::Store;
 
-/// Name of the value that says that it is done.
+/// Name of the value that marks completion.
 const BEGUN: &str = "audit_begun";
 
 static OLD: Stmt =
     Stmt::written("audit.old", "SELECT o.at, o.who, o.action, o.subject, o.detail FROM admin_log o ORDER BY o.id");
 static CLEAR: Stmt = Stmt::written("audit.clear_old", "DELETE FROM admin_log");
 static TENANTS: Stmt = Stmt::written("audit.tenants", "SELECT t.id FROM tenant t ORDER BY t.id");
-// Whoever comes second meets the row of the first.
+// The second of two concurrent processes finds the first one's row.
 static BEGIN: Stmt = Stmt::written("audit.begin", "INSERT INTO meta (name, value) VALUES ($1, '1')");
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&OLD, &CLEAR, &TENANTS, &BEGIN];
 
-/// Begins the chains where that is not done yet.
+/// Starts the chains unless done.
 pub(crate) async fn adopt(store: &Store) -> Result<(), StoreError> {
     if store.meta(BEGUN).await?.is_some() {
         return Ok(());
@@ -47,13 +48,13 @@ pub(crate) async fn adopt(store: &Store) -> Result<(), StoreError> {
     steps.push(Step { rows: cleared, ..Step::any(&CLEAR, Vec::new()) });
     steps.extend(append::steps(INSTALLATION, &entries, None, head));
     match store.write(steps).await {
-        // Another process that migrates has done it meanwhile.
+        // A concurrent migration has completed it.
         Err(StoreError::Conflict(_)) if store.meta(BEGUN).await?.is_some() => Ok(()),
         other => other.map(drop),
     }
 }
 
-/// A row of the older log. It named its user as `cli:name` and had no place for a tenant.
+/// A row of the older log, which named its user as `cli:name` and had no tenant.
 fn adopted(fields: &mut Fields<'_>, head: &mut Head) -> Result<Entry, StoreError> {
     let at = Timestamp(fields.int()?);
     let who = fields.text()?;

@@ -1,4 +1,4 @@
-//! Adds an entry to a chain in the commit of an administrative change.
+//! Appends an entry to a chain in the commit of an administrative change.
 
 use domain::audit::{Deed, Entry, Head, Note};
 use domain::ids::TenantId;
@@ -11,10 +11,10 @@ use crate::save;
 use crate::sql::{Columns, Stmt, audit_tables as tables};
 use crate::store::Store;
 
-/// How often a change is tried while other nodes, or batches, write to the same chain.
+/// Attempts at a change while other nodes or batches write to the same chain.
 const TRIES_MAX: u32 = 8;
 
-// The time is the store's own, as in every commit.
+// The store's own time, as in every commit.
 static HEAD_NOW: Stmt = Stmt::written(
     "audit.head_now",
     "SELECT {{now}}, h.seq, h.hash FROM (SELECT 1 AS one) o LEFT JOIN audit_head h ON h.tenant = $2",
@@ -22,7 +22,8 @@ static HEAD_NOW: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&HEAD_NOW];
 
-/// The steps that add an entry: the entry, then the head, which is the last row that a transaction locks.
+/// The steps that append an entry: the entry, then the head, which is the last row that a
+/// transaction locks.
 pub(super) fn steps(tenant: TenantId, entries: &[Entry], old: Option<Head>, new: Head) -> Vec<Step> {
     let mut rows = Columns::new(tables::AUDIT_ENTRY.row_columns(), entries.len());
     entries.iter().for_each(|entry| rows::audit::write_entry(entry, &mut rows));
@@ -48,14 +49,14 @@ pub(super) fn steps(tenant: TenantId, entries: &[Entry], old: Option<Head>, new:
 }
 
 fn busy() -> StoreError {
-    StoreError::Unavailable("others keep writing to the audit log".to_owned())
+    StoreError::Unavailable("too many concurrent writes to the audit log".to_owned())
 }
 
 impl Store {
-    /// The present instant and the end of a chain; `None` = the chain has not begun.
+    /// The current time and the end of a chain; `None` = the chain has not started.
     pub(super) async fn audit_head_now(&self, tenant: TenantId) -> Result<(Timestamp, Option<Head>), StoreError> {
         let rows = self.query(&HEAD_NOW, vec![self.now_param(), tenant.0.into()]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Corrupt("there is no time".to_owned()))?;
+        let row = rows.first().ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))?;
         let mut fields = row.fields();
         let now = Timestamp(fields.int()?);
         let head = match fields.opt_int()? {
@@ -65,7 +66,7 @@ impl Store {
         Ok((now, head))
     }
 
-    /// Makes an administrative change and notes it, in one commit.
+    /// Executes an administrative change and its audit entry in one commit.
     pub(crate) async fn noted(
         &self,
         tenant: TenantId,
@@ -83,8 +84,8 @@ impl Store {
         Err(busy())
     }
 
-    /// The same where the note tells of rows that were read: `change` reads them behind the end of the chain, and does
-    /// so again where somebody else has written to the chain meanwhile.
+    /// Same for an entry that quotes rows: `change` reads them after the end of the chain, and
+    /// again if the chain grew in between.
     pub(crate) async fn noted_as_read<F>(
         &self,
         tenant: TenantId,
@@ -105,7 +106,7 @@ impl Store {
         Err(busy())
     }
 
-    /// One try; `false` = somebody else has written to the chain meanwhile, and nothing was changed.
+    /// One attempt; `false` = the chain grew in between, and nothing was changed.
     async fn note_once(
         &self,
         tenant: TenantId,
@@ -118,7 +119,7 @@ impl Store {
         let entry = head.append(tenant, now, deed, note);
         change.extend(steps(tenant, &[entry], old, head));
         match self.write(change).await {
-            // Where the chain is as it was read, the change itself met the conflict.
+            // If the chain is unchanged, the change itself caused the conflict.
             Err(StoreError::Conflict(why)) if self.audit_head_now(tenant).await?.1 == old => {
                 Err(StoreError::Conflict(why))
             }
@@ -127,7 +128,7 @@ impl Store {
         }
     }
 
-    /// Notes a deed that changes nothing else in the store: a sign-in, an export.
+    /// Records an action that changes nothing else in the store: a sign-in, an export.
     ///
     /// # Errors
     /// The database cannot be reached.

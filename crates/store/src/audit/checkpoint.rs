@@ -1,5 +1,5 @@
-//! Signed ends of chains. Each is a row here and a line outside; whoever has the line and the public key can tell that
-//! the chain was written anew, cut off or taken away.
+//! Signed ends of chains. Each is stored as a row here and exported as a line; the line and the
+//! public key together prove whether a chain was rewritten, truncated or removed.
 
 use domain::audit::{ChainFault, Hash, Head, Mark, Walk, hex, unhex};
 use domain::ids::TenantId;
@@ -16,7 +16,7 @@ use crate::save;
 use crate::sql::{Columns, Row, Stmt, audit_tables as tables};
 use crate::store::Store;
 
-/// What every signature begins with, so that it is good for nothing else.
+/// Prefix of every signed message, so that its signature is valid for nothing else.
 const DOMAIN: &[u8] = b"corridor audit checkpoint 1\n";
 
 static CHAINS: Stmt = Stmt::written(
@@ -32,25 +32,25 @@ static OF_CHAIN: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&CHAINS, &OF_CHAIN];
 
-/// The end of a chain as it was signed.
+/// A signed end of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Whose chain.
+    /// The chain's tenant.
     pub tenant: TenantId,
-    /// Number of the entry that was the newest.
+    /// Number of the latest entry.
     pub seq: i64,
     /// Its hash.
     pub hash: Hash,
     /// When it was signed.
     pub at: Timestamp,
-    /// Public key of who signed it.
+    /// The signer's public key.
     pub signer: [u8; 32],
     /// Ed25519 signature of [`signed_bytes`].
     pub signature: [u8; 64],
 }
 
-/// What is signed: the words `corridor audit checkpoint 1` and a line feed, then `tenant (16) | seq (8) | hash (32) |
-/// at (8)`, numbers big-endian.
+/// The signed bytes: the text `corridor audit checkpoint 1` and a line feed, then `tenant (16) |
+/// seq (8) | hash (32) | at (8)`, numbers big-endian.
 pub(super) fn signed_bytes(tenant: TenantId, seq: i64, hash: &Hash, at: Timestamp) -> Vec<u8> {
     [DOMAIN, tenant.0.as_bytes(), &seq.to_be_bytes(), hash, &at.0.to_be_bytes()].concat()
 }
@@ -68,34 +68,34 @@ struct Line {
     signature: String,
 }
 
-/// Why a line is no checkpoint.
+/// Why a line is not a valid checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointFault {
-    /// It is no such JSON.
-    #[error("it is no checkpoint: {0}")]
+    /// It is not valid JSON of this form.
+    #[error("not a valid checkpoint: {0}")]
     Malformed(String),
-    /// A member has another form.
-    #[error("it is no checkpoint: {0} is malformed")]
+    /// A member is malformed.
+    #[error("not a valid checkpoint: {0} is malformed")]
     Member(&'static str),
 }
 
 impl Checkpoint {
-    /// Whether its signature is good and of one of these keys.
+    /// Whether its signature is valid and made by one of these keys.
     pub fn is_signed_by(&self, trusted: &[[u8; 32]]) -> bool {
         let bytes = signed_bytes(self.tenant, self.seq, &self.hash, self.at);
         trusted.contains(&self.signer)
             && UnparsedPublicKey::new(&ED25519, &self.signer).verify(&bytes, &self.signature).is_ok()
     }
 
-    /// The place that it stands for.
+    /// The position that it certifies.
     pub const fn mark(&self) -> Mark {
         Mark { seq: self.seq, hash: self.hash }
     }
 
-    /// The line for the outside, without a line feed.
+    /// The line to export, without a line feed.
     ///
     /// # Errors
-    /// `Corrupt` where it cannot be written.
+    /// `Corrupt` if it cannot be serialized.
     pub fn to_line(&self) -> Result<String, StoreError> {
         let line = Line {
             tenant: self.tenant.to_string(),
@@ -109,10 +109,10 @@ impl Checkpoint {
         serde_json::to_string(&line).map_err(|error| StoreError::Corrupt(error.to_string()))
     }
 
-    /// Reads a line. What is signed is `at`; `time` is for people.
+    /// Parses a line. `at` is signed; `time` is for display.
     ///
     /// # Errors
-    /// It is none.
+    /// The line is not a valid checkpoint.
     pub fn of_line(text: &str) -> Result<Checkpoint, CheckpointFault> {
         let line: Line = serde_json::from_str(text).map_err(|error| CheckpointFault::Malformed(error.to_string()))?;
         Ok(Checkpoint {
@@ -126,25 +126,25 @@ impl Checkpoint {
     }
 }
 
-/// A chain, how long it is and how far it is signed.
+/// A chain with its length and its latest checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditChain {
-    /// Whose.
+    /// The chain's tenant.
     pub tenant: TenantId,
     /// Its end.
     pub head: Head,
-    /// Its newest checkpoint, and when that was signed.
+    /// Its latest checkpoint, and when it was signed.
     pub signed: Option<(Mark, Timestamp)>,
 }
 
 impl AuditChain {
-    /// Whether it is to be signed: it has grown by so many entries, or so long ago.
+    /// Whether it is due for signing: it grew by enough entries, or long enough ago.
     pub fn is_due(&self, now: Timestamp, every: Span, entries: i64) -> bool {
         match self.signed {
             None => self.head.seq > 0,
             Some((mark, at)) => {
                 let more = self.head.seq - mark.seq;
-                // One that has become shorter is looked at, at once.
+                // A chain that became shorter is examined at once.
                 more < 0 || more >= entries || (more > 0 && now - at >= every)
             }
         }
@@ -162,7 +162,7 @@ fn chain(row: &Row) -> Result<AuditChain, StoreError> {
 }
 
 impl Store {
-    /// Every chain.
+    /// All chains.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -170,7 +170,7 @@ impl Store {
         self.query(&CHAINS, Vec::new()).await?.iter().map(chain).collect()
     }
 
-    /// The checkpoints of a chain that the store has, the oldest first.
+    /// The stored checkpoints of a chain, oldest first.
     ///
     /// # Errors
     /// As [`Store::audit_chains`].
@@ -179,7 +179,8 @@ impl Store {
         rows.iter().map(|row| rows::audit::read_checkpoint(&mut row.fields())).collect()
     }
 
-    /// Signs the end of a chain, if it is whole from its newest checkpoint on; else says what is wrong with it.
+    /// Signs the end of a chain if it is intact from its latest checkpoint on; otherwise returns
+    /// the fault.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -197,7 +198,7 @@ impl Store {
         }
     }
 
-    /// Keeps a checkpoint that lies outside already. One that is kept for the same place stays.
+    /// Stores an exported checkpoint. An existing one for the same position is kept.
     ///
     /// # Errors
     /// As [`Store::audit_chains`].
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_is_good_as_it_was_signed_and_not_otherwise() {
+    fn a_checkpoint_is_valid_only_as_signed() {
         let (checkpoint, signer) = signed();
         let trusted = [[0; 32], signer.public_key()];
         assert!(checkpoint.is_signed_by(&trusted));
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_reads_back() {
+    fn a_line_round_trips() {
         let (checkpoint, _) = signed();
         let line = checkpoint.to_line().expect("written");
         assert!(!line.contains('\n') && line.contains(r#""time":"2026-11-21T06:57:48"#), "{line}");
@@ -258,9 +259,9 @@ mod tests {
         };
         let due = |chain: AuditChain| chain.is_due(Timestamp(1_000), Span(100), 10);
         assert!(!due(chain(0, None)) && due(chain(1, None)));
-        assert!(!due(chain(5, Some((5, 0)))), "nothing is new");
+        assert!(!due(chain(5, Some((5, 0)))), "no new entries");
         assert!(due(chain(6, Some((5, 900)))) && !due(chain(6, Some((5, 901)))));
-        assert!(due(chain(4, Some((5, 999)))), "it was cut off");
+        assert!(due(chain(4, Some((5, 999)))), "it was truncated");
         assert!(due(chain(15, Some((5, 999)))) && !due(chain(14, Some((5, 999)))));
     }
 }

@@ -1,4 +1,4 @@
-//! Lists entries of the audit log, the newest first.
+//! Lists audit log entries, newest first.
 
 use domain::audit::Entry;
 use domain::ids::TenantId;
@@ -10,7 +10,7 @@ use crate::rows;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-/// Most entries of one page.
+/// Maximum number of entries per page.
 pub const AUDIT_LIST_MAX: usize = 1_000;
 
 macro_rules! filtered {
@@ -32,7 +32,7 @@ macro_rules! filtered {
     };
 }
 
-// Number 2 is not needed where one chain is read: its numbers are its order.
+// Parameter 2 is not needed for a single chain: its numbers define its order.
 static OF_TENANT: Stmt =
     filtered!("audit.of_tenant", "a.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND a.seq < $3", "a.seq DESC");
 static OF_ALL: Stmt =
@@ -44,7 +44,7 @@ static ABOUT: Stmt = Stmt::written(
     "audit.about",
     "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.subject = $2 AND a.tenant = $1 ORDER BY a.seq DESC LIMIT $3",
 );
-// No index has request ids: a chain's newest entries are looked through.
+// Request ids are not indexed: a chain's latest entries are scanned.
 static OF_REQUEST: Stmt = Stmt::written(
     "audit.of_request",
     "SELECT {{audit_entry x}} FROM (SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 \
@@ -53,51 +53,51 @@ static OF_REQUEST: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&OF_TENANT, &OF_ALL, &ONE, &ABOUT, &OF_REQUEST];
 
-/// Entries of a chain that are looked through for a request's id, from the newest back.
+/// Entries of a chain that are scanned for a request id, from the latest backwards.
 pub const AUDIT_SEARCHED_MAX: usize = 20_000;
 
-/// Where a page ended: the next one begins behind it.
+/// The end of a page, after which the next one starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditPlace {
     /// When its last entry was made.
     pub at: Timestamp,
-    /// Whose chain that is in.
+    /// The tenant of that entry's chain.
     pub tenant: TenantId,
-    /// Its number there.
+    /// Its number in the chain.
     pub seq: i64,
 }
 
 impl AuditPlace {
-    /// The place of an entry.
+    /// The position of an entry.
     pub const fn of(entry: &Entry) -> AuditPlace {
         AuditPlace { at: entry.at, tenant: entry.tenant, seq: entry.seq }
     }
 }
 
-/// Which entries. Each filter that is there must fit; the default is all of them.
+/// Selects entries. Every filter that is set must match; the default selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Of this chain only ([`domain::audit::INSTALLATION`] is one); `None` = of all.
+    /// Only this chain ([`domain::audit::INSTALLATION`] is one); `None` = all.
     pub tenant: Option<TenantId>,
-    /// Done by this user, in this person's name, or together with this person.
+    /// By this user, on their behalf, or together with them.
     pub who: Option<String>,
-    /// This action (`key.rotate`), or all that begin with it (`key`).
+    /// This action (`key.rotate`), or all with this prefix (`key`).
     pub action: Option<String>,
-    /// Done to this: an id, a tag, an access key.
+    /// The subject: an id, a tag, an access key.
     pub subject: Option<String>,
-    /// Done by the request of this id.
+    /// The request id.
     pub request_id: Option<String>,
     /// Not before this instant.
     pub from: Option<Timestamp>,
     /// Before this instant.
     pub to: Option<Timestamp>,
-    /// Behind the last entry of the page before.
+    /// After the last entry of the previous page.
     pub after: Option<AuditPlace>,
 }
 
 impl Store {
-    /// Entries of the audit log, the newest first, at most `limit` and [`AUDIT_LIST_MAX`]. The next page begins at
-    /// [`AuditPlace::of`] the last entry.
+    /// Audit log entries, newest first, at most `limit` and [`AUDIT_LIST_MAX`]. The next page
+    /// starts at [`AuditPlace::of`] the last entry.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -121,7 +121,7 @@ impl Store {
         let rows = self.query(stmt, params).await?;
         rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
     }
-    /// One entry; `None` where the chain has none of this number.
+    /// Returns one entry; `None` if the chain has no such number.
     ///
     /// # Errors
     /// As [`Store::audit_entries`].
@@ -130,7 +130,7 @@ impl Store {
         rows.first().map(|row| rows::audit::read_entry(&mut row.fields())).transpose()
     }
 
-    /// What was done to one thing of a tenant's, the newest first, at most [`AUDIT_LIST_MAX`].
+    /// Actions on one subject of a tenant, newest first, at most [`AUDIT_LIST_MAX`].
     ///
     /// # Errors
     /// As [`Store::audit_entries`].
@@ -140,7 +140,8 @@ impl Store {
         rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
     }
 
-    /// What one request did, the newest first, among the newest [`AUDIT_SEARCHED_MAX`] entries of a chain.
+    /// Actions of one request, newest first, among the latest [`AUDIT_SEARCHED_MAX`] entries of a
+    /// chain.
     ///
     /// # Errors
     /// As [`Store::audit_entries`].

@@ -1,8 +1,8 @@
-//! The audit log in the database: written in the commit of what it is about, listed, checked, signed.
+//! The audit log in the database: written in the commit of the action, listed, verified, signed.
 //!
-//! A batch appends to the chains of its own tenants (`WorkingSet::note`), an administrative change to one chain
-//! (`Store::noted`). Either changes the chain's head only where it stands as it was read, so two that write at once
-//! cannot both, and the second decides anew.
+//! A batch appends to the chains of its own tenants (`WorkingSet::note`), an administrative change
+//! to one chain (`Store::noted`). Either changes the chain's head only if it is as it was read, so
+//! of two concurrent writers one fails and decides again.
 
 mod adopt;
 mod append;
@@ -21,7 +21,7 @@ pub use part::AuditPart;
 pub use signer::AuditSigner;
 pub use verify::{AuditReport, AuditVerdict};
 
-/// Every statement of this room.
+/// All statements of this module.
 pub(crate) static STATEMENTS: &[&[&Stmt]] = &[
     append::STATEMENTS,
     adopt::STATEMENTS,

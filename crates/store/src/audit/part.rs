@@ -1,4 +1,4 @@
-//! Recomputes a chain in parts, for a page that may not read all of it at once.
+//! Verifies a chain in parts, for pages that must not read all of it at once.
 
 use domain::audit::{ChainFault, Head, INSTALLATION, Mark, Walk};
 use domain::ids::TenantId;
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-// Entries are not looked through for owners that nothing else names: that would read every one of them.
+// Entries are not scanned for owners that nothing else names: that would read every entry.
 static NAMED: Stmt = Stmt::written(
     "audit.named",
     "SELECT t.id FROM tenant t UNION SELECT h.tenant FROM audit_head h UNION SELECT c.tenant FROM audit_checkpoint c",
@@ -18,25 +18,26 @@ static NAMED: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&NAMED];
 
-/// What was found out about a part of a chain.
+/// The result of verifying a part of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditPart {
-    /// The last entry that is as it was noted.
+    /// The last intact entry.
     pub good: Mark,
-    /// What the chain's head says; `None` = there is none.
+    /// The chain's stored head; `None` = none.
     pub head: Option<Head>,
-    /// Whether the end was reached and fits.
+    /// Whether the end was reached and matches.
     pub whole: bool,
-    /// The newest good checkpoint, and when it was signed.
+    /// The latest valid checkpoint, and when it was signed.
     pub signed: Option<(i64, Timestamp)>,
-    /// Up to which entry a signature vouches for it; 0 = none does.
+    /// The entry up to which a signature proves it; 0 = none does.
     pub proven: i64,
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fault: Option<ChainFault>,
 }
 
 impl Store {
-    /// Whose chains there have to be: each tenant's, the installation's, and those that a head or a checkpoint names.
+    /// The owners that must have a chain: each tenant, the installation, and those that a head or a
+    /// checkpoint names.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -50,9 +51,10 @@ impl Store {
         Ok(owners)
     }
 
-    /// Recomputes at most `most` entries of a chain behind one that was found to be right ([`Mark::default`] is the
-    /// chain's beginning), and compares them with the checkpoints of the store and of `outside`. Good are signatures of
-    /// the keys in `trusted`. At the end of the chain its head is compared too.
+    /// Verifies up to `most` entries of a chain after one that is known to be intact
+    /// ([`Mark::default`] is the chain's start), and compares them with the checkpoints of the
+    /// store and of `outside`. Signatures by the keys in `trusted` are valid. At the end of the
+    /// chain its head is compared too.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -1,4 +1,5 @@
-//! The key that signs ends of chains: Ed25519 (RFC 8032), from the configuration or the store's own.
+//! The key that signs ends of chains: Ed25519 (RFC 8032), from the configuration or the store's
+//! own.
 
 use std::fmt;
 
@@ -26,18 +27,18 @@ impl fmt::Debug for AuditSigner {
 }
 
 impl AuditSigner {
-    /// The signer of a 32-byte secret.
+    /// Returns the signer for a 32-byte secret.
     ///
     /// # Errors
-    /// `Config` where the secret is none.
+    /// `Config` if the secret is not a valid key.
     pub fn of_secret(secret: &[u8; 32]) -> Result<AuditSigner, StoreError> {
-        let unusable = || StoreError::Config("the audit log's signing key is not usable".to_owned());
+        let unusable = || StoreError::Config("the audit log's signing key is invalid".to_owned());
         let pair = Ed25519KeyPair::from_seed_unchecked(secret).map_err(|_| unusable())?;
         let public = pair.public_key().as_ref().try_into().map_err(|_| unusable())?;
         Ok(AuditSigner { pair, public })
     }
 
-    /// The public key: whoever has it can check what was signed.
+    /// The public key, with which signatures are verified.
     pub const fn public_key(&self) -> [u8; 32] {
         self.public
     }
@@ -45,13 +46,14 @@ impl AuditSigner {
     pub(super) fn sign(&self, tenant: TenantId, head: Head, at: Timestamp) -> Result<Checkpoint, StoreError> {
         let signature = self.pair.sign(&signed_bytes(tenant, head.seq, &head.hash, at));
         let signature = signature.as_ref().try_into();
-        let signature = signature.map_err(|_| StoreError::Corrupt("a signature has not 64 bytes".to_owned()))?;
+        let signature = signature.map_err(|_| StoreError::Corrupt("a signature does not have 64 bytes".to_owned()))?;
         Ok(Checkpoint { tenant, seq: head.seq, hash: head.hash, at, signer: self.public, signature })
     }
 }
 
 impl Store {
-    /// What signs this installation's audit log: the key that is `given`, or the store's own, made now if there is none.
+    /// The signer of this installation's audit log: the `given` key, or the store's own, created
+    /// now if missing.
     ///
     /// # Errors
     /// The database cannot be reached, or the key is not usable.

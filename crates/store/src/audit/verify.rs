@@ -1,4 +1,4 @@
-//! Recomputes chains and compares them with their heads and with what was signed.
+//! Verifies chains against their heads and checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::rows;
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// Entries that are read at a time.
+/// Entries read at once.
 const PAGE: i64 = 1_000;
 
 static BEHIND: Stmt = Stmt::written(
@@ -28,38 +28,38 @@ static OWNERS: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&BEHIND, &BEFORE, &OWNERS];
 
-/// What was found out about one chain.
+/// The result of verifying one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditVerdict {
-    /// Whose chain.
+    /// The chain's tenant.
     pub tenant: TenantId,
-    /// How many entries are as they were noted, from the first.
+    /// Number of intact entries, from the first.
     pub entries: i64,
-    /// Hash of the last of them.
+    /// Hash of the last intact entry.
     pub hash: domain::audit::Hash,
-    /// Checkpoints that it was compared with.
+    /// Checkpoints compared.
     pub checkpoints: usize,
-    /// Up to which entry a signature vouches for it; 0 = none does.
+    /// The entry up to which a signature proves it; 0 = none does.
     pub proven: i64,
-    /// The first thing that is wrong with it.
+    /// The first fault.
     pub fault: Option<ChainFault>,
 }
 
-/// What was found out about all of them.
+/// The result of verifying all chains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditReport {
-    /// Chain by chain.
+    /// The result per chain.
     pub chains: Vec<AuditVerdict>,
 }
 
 impl AuditReport {
-    /// Whether nothing is wrong.
+    /// Whether no fault was found.
     pub fn is_whole(&self) -> bool {
         self.chains.iter().all(|chain| chain.fault.is_none())
     }
 }
 
-/// Follows a chain to its end; `Err` inside = the first thing that is wrong with it, and how far it was well.
+/// Follows a chain to its end; the inner `Err` holds the first fault and the last intact position.
 pub(super) async fn follow(
     store: &Store,
     tenant: TenantId,
@@ -76,16 +76,16 @@ pub(super) async fn follow(
 /// Where the walk along a chain stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// At its end, which fits.
+    /// At its end, which matches.
     End,
-    /// At the first thing that is wrong.
+    /// At the first fault.
     Fault(ChainFault),
-    /// After as many entries as were to be looked at.
+    /// After the maximum number of entries.
     Limit,
 }
 
 impl Stopped {
-    /// What is wrong.
+    /// The fault, if any.
     pub(super) const fn fault(self) -> Option<ChainFault> {
         match self {
             Stopped::Fault(fault) => Some(fault),
@@ -94,7 +94,7 @@ impl Stopped {
     }
 }
 
-/// The same over `most` entries, keeping how far it came.
+/// Same over `most` entries, tracking its position.
 pub(super) async fn walk_on(
     store: &Store,
     tenant: TenantId,
@@ -111,7 +111,7 @@ pub(super) async fn walk_on(
         }
         let rows = store.query(&BEHIND, vec![tenant.0.into(), last.into(), page.into()]).await?;
         for row in &rows {
-            // A row that this program cannot have written was written by somebody else.
+            // A row that this program cannot have written was written by another party.
             let passed = match rows::audit::read_entry(&mut row.fields()) {
                 Ok(entry) => walk.pass(&entry),
                 Err(StoreError::Corrupt(_)) => Err(ChainFault::Changed(walk.head().seq + 1)),
@@ -125,8 +125,8 @@ pub(super) async fn walk_on(
         if !rows.is_empty() {
             continue;
         }
-        // Entries and head are one commit: a head that is read behind the last page is not behind it, and what was
-        // added between the two is there when the page is read again.
+        // Entries and head are one commit: a head read after the last page cannot precede it, and
+        // entries added in between appear when the page is read again.
         let (_, head) = store.audit_head_now(tenant).await?;
         let Some(head) = head else { return Ok(Stopped::Fault(ChainFault::Gone)) };
         if head.seq > last && said != Some(head) {
@@ -138,8 +138,8 @@ pub(super) async fn walk_on(
 }
 
 impl Store {
-    /// Recomputes the chain of one tenant, or every chain, and compares it with its head, with the checkpoints that the
-    /// store has, and with those from `outside`. Good are signatures of the keys in `trusted`.
+    /// Verifies the chain of one tenant, or all chains, against the head, the stored checkpoints,
+    /// and those from `outside`. Signatures by the keys in `trusted` are valid.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -187,7 +187,7 @@ impl Store {
         let (entries, hash, proven) = (walk.head().seq, walk.head().hash, walk.proven());
         Ok(AuditVerdict { tenant, entries, hash, checkpoints: good.len(), proven, fault: fault.or(unsigned) })
     }
-    /// An entry that stands before the first one: none of ours does.
+    /// An entry before the first one, which this program never writes.
     pub(super) async fn before_the_first(&self, tenant: TenantId) -> Result<Option<ChainFault>, StoreError> {
         let rows = self.query(&BEFORE, vec![tenant.0.into()]).await?;
         rows.first().map(|row| Ok(ChainFault::Changed(row.fields().int()?))).transpose()

@@ -1,5 +1,5 @@
-//! The two drivers behind one face. What differs between the engines lives here and nowhere else: connections, threads,
-//! transactions, error codes. Nothing here knows what a row means.
+//! The two drivers with a common interface. All differences between the engines are here:
+//! connections, threads, transactions, error codes. Drivers do not know what a row means.
 
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
@@ -16,16 +16,16 @@ use crate::rows::Keys;
 use crate::sql::{Columns, Dialect, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
 
-/// What a driver is asked to do with one statement of a small transaction.
+/// One statement of a small transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) stmt: &'static Stmt,
     pub(crate) params: StepParams,
-    /// Rolls everything back unless so many rows were affected.
+    /// Rolls everything back unless this many rows were affected.
     pub(crate) rows: Option<u64>,
 }
 
-/// The parameters of a statement, or many rows of them.
+/// A statement's parameters, for one or many rows.
 #[derive(Clone, Debug)]
 pub(crate) enum StepParams {
     Values(Vec<Value>),
@@ -33,7 +33,7 @@ pub(crate) enum StepParams {
 }
 
 impl Step {
-    /// A statement whose row count says nothing.
+    /// A statement with an arbitrary row count.
     pub(crate) fn any(stmt: &'static Stmt, params: Vec<Value>) -> Step {
         Step { stmt, params: StepParams::Values(params), rows: None }
     }
@@ -43,13 +43,13 @@ impl Step {
         Step { stmt, params: StepParams::Values(params), rows: Some(1) }
     }
 
-    /// A statement that inserts these rows, or finds that they are there.
+    /// A statement that inserts these rows unless they exist.
     pub(crate) fn rows(stmt: &'static Stmt, rows: Columns<'static>) -> Step {
         Step { stmt, params: StepParams::Rows(rows), rows: None }
     }
 }
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) rows: Vec<Row>,
@@ -57,20 +57,20 @@ pub(crate) struct Answer {
     pub(crate) affected: u64,
 }
 
-/// How a batch ended.
+/// The result of a batch.
 #[derive(Debug)]
 pub(crate) enum Attempted {
-    /// Committed (or nothing to commit): its rows.
+    /// Committed (or nothing to commit), with its rows.
     Done(Box<WorkingSet>),
-    /// Rolled back; fresh rows may decide otherwise.
+    /// Rolled back; fresh rows may lead to a different decision.
     Again(String),
 }
 
 /// The decision between load and save.
 pub(crate) type Decide<'a> = &'a mut (dyn FnMut(&mut WorkingSet) + Send);
 
-/// Work of a driver under way. Behind a pointer, so that the code of both drivers is compiled here, once, and not anew in
-/// every crate that waits for a read.
+/// A driver's future. Boxed, so that both drivers' code is compiled once, in this crate, rather
+/// than in every crate that awaits a read.
 pub(crate) type Running<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// One of the two engines.
@@ -95,7 +95,7 @@ impl Driver {
         }
     }
 
-    /// Reads several things as they were at one instant, however long it takes: for audits.
+    /// Reads several things as of one instant, however long it takes: for audits.
     pub(crate) fn snapshot(
         &self,
         queries: Vec<(&'static Stmt, Vec<Value>)>,
@@ -118,7 +118,7 @@ impl Driver {
         }
     }
 
-    /// Has the database prepare a statement without running it.
+    /// Prepares a statement without running it.
     pub(crate) fn prepare(&self, stmt: &'static Stmt) -> Running<'_, Result<(), DbError>> {
         match self {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.prepare(stmt)),
@@ -126,7 +126,7 @@ impl Driver {
         }
     }
 
-    /// Writes a few statements in one transaction of its own.
+    /// Writes a few statements in one separate transaction.
     pub(crate) fn write(&self, steps: Vec<Step>) -> Running<'_, Result<Vec<Answer>, DbError>> {
         match self {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.write(steps)),
@@ -134,8 +134,8 @@ impl Driver {
         }
     }
 
-    /// The same, if the question has an answer. PostgreSQL is spared a round trip instead: a transaction that changes
-    /// nothing costs it nothing.
+    /// Same, if the question returns a row. On PostgreSQL the question is skipped to save a round
+    /// trip: a transaction that changes nothing costs it nothing.
     pub(crate) fn write_if(&self, question: Step, steps: Vec<Step>) -> Running<'_, Result<Vec<Answer>, DbError>> {
         match self {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.write_if(question, steps)),
@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    /// Loads, decides, saves, commits: one try.
+    /// Loads, decides, saves, commits: one attempt.
     pub(crate) fn attempt<'a>(
         &'a self,
         batch: BatchId,
@@ -157,7 +157,7 @@ impl Driver {
         }
     }
 
-    /// Saves what was decided on remembered rows, and commits: one try.
+    /// Saves what was decided on cached rows, and commits: one attempt.
     pub(crate) fn save<'a>(
         &'a self,
         batch: BatchId,
@@ -170,7 +170,7 @@ impl Driver {
         }
     }
 
-    /// The value of parameter `$1` where a statement says `{{now}}`.
+    /// The value of parameter `$1` in statements with `{{now}}`.
     pub(crate) fn now_param(&self) -> Value {
         match self {
             Driver::Sqlite(sqlite) => Value::Int(sqlite.now().0),
@@ -178,8 +178,8 @@ impl Driver {
         }
     }
 
-    /// Sets by how many microseconds this service's time is ahead of the database's (PostgreSQL; on SQLite the
-    /// options' clock already is this service's time).
+    /// Sets the offset of this service's clock to the database's in microseconds (PostgreSQL; on
+    /// SQLite the options' clock already is this service's time).
     pub(crate) fn set_clock_offset(&self, micros: i64) {
         if let Driver::Postgres(postgres) = self {
             postgres.set_clock_offset(micros);
@@ -187,7 +187,7 @@ impl Driver {
     }
 }
 
-/// Turns a driver's error inside a batch into what the batch's caller is told; a conflict into another try.
+/// Maps a driver's error inside a batch to the caller's error; a conflict leads to another attempt.
 pub(crate) fn batch_failed(batch: BatchId, error: DbError) -> Result<Attempted, ExecuteError> {
     match error {
         DbError::Conflict(why) => Ok(Attempted::Again(why)),
@@ -197,7 +197,7 @@ pub(crate) fn batch_failed(batch: BatchId, error: DbError) -> Result<Attempted, 
     }
 }
 
-/// Asks the fault hooks what happens to a batch.
+/// Queries the fault hooks about a batch.
 pub(crate) struct FaultHooks(Option<std::sync::Arc<dyn crate::options::Faults>>);
 
 impl FaultHooks {
@@ -205,7 +205,7 @@ impl FaultHooks {
         FaultHooks(options.faults.clone())
     }
 
-    /// Before the commit: `Err` = roll back and answer that.
+    /// Before the commit: `Err` = roll back and return it.
     pub(crate) fn before_commit(&self, batch: BatchId) -> Result<(), ExecuteError> {
         match self.ask(FaultPoint::BeforeCommit, batch) {
             FaultAction::FailBefore => Err(ExecuteError::Unavailable("fault before the commit".to_owned())),

@@ -1,4 +1,4 @@
-//! From a [`Need`] to the working set: which statements are asked, and what becomes of their rows.
+//! From a [`Need`] to the working set: the statements to run, and where their rows go.
 
 mod wallets;
 
@@ -13,8 +13,8 @@ use crate::sql::Kind::{Int, Text, Uuid};
 use crate::sql::{Columns, Fields, Kind, Row, Stmt};
 use crate::working_set::WorkingSet;
 
-/// Locks the tenants' heads, in id order. Always the first statement of a batch that is loaded: from here on nobody else writes for
-/// these tenants, so every later plain read sees their last commit.
+/// Locks the tenants' heads, in id order. Always the first statement of a loaded batch: from here
+/// on no other node writes for these tenants, so every later plain read sees their last commit.
 static LOCK_HEADS: Stmt = Stmt::by_keys(
     "load.heads",
     &[("tenant", Uuid)],
@@ -45,7 +45,7 @@ static ATTEMPTS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.tenant = k.tenant AND a.id = k.id",
 );
-/// The states are those of `AttemptState::may_have_paid`. A sender without such attempts has no row.
+/// The states of `AttemptState::may_have_paid`. A sender without such attempts has no row.
 pub(crate) static SPENT: Stmt = Stmt::by_keys(
     "load.spent",
     &[("tenant", Uuid), ("sender", Uuid), ("rail", Text), ("day", Int), ("month", Int), ("day_end", Int)],
@@ -85,21 +85,21 @@ static AUDIT_HEADS: Stmt = Stmt::by_keys(
     "SELECT {{audit_head h}} FROM {{keys}} JOIN audit_head h ON h.tenant = k.tenant",
 );
 
-/// Every statement that loads.
+/// All loading statements.
 pub(crate) static ALL: &[&[&Stmt]] = &[
     &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
     &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS],
     wallets::ALL,
 ];
 
-/// What locks the heads of these tenants, which come in id order.
+/// The statement that locks the heads of these tenants, given in id order.
 pub(crate) fn head_lock(tenants: impl Iterator<Item = TenantId>) -> (&'static Stmt, Columns<'static>) {
     let mut columns = Columns::new([Uuid].into_iter(), 1);
     tenants.for_each(|tenant| _ = columns.uuid(tenant.0));
     (&LOCK_HEADS, columns)
 }
 
-/// One statement of a load with its keys.
+/// One loading statement with its keys.
 #[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) stmt: &'static Stmt,
@@ -107,7 +107,7 @@ pub(crate) struct Load {
     into: Into,
 }
 
-/// Which table of the working set a load's rows go to.
+/// The table of the working set that receives a load's rows.
 #[derive(Clone, Copy, Debug)]
 enum Into {
     Heads,
@@ -128,7 +128,7 @@ const ID_KEY: [Kind; 2] = [Uuid, Uuid];
 
 type Keyed<'a> = &'a mut dyn Iterator<Item = (TenantId, uuid::Uuid)>;
 
-/// Collects the loads of one batch; only those that have keys.
+/// Collects the loads of one batch, skipping those without keys.
 struct Loader<'a> {
     keys: &'a Keys,
     loads: Vec<Load>,
@@ -190,7 +190,7 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     loader.loads
 }
 
-/// The working set of the loads' rows, which come in the same order.
+/// Builds the working set from the loads' rows, given in the same order.
 pub(crate) fn working_set(
     now: Timestamp,
     loads: &[Load],
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sender_has_spent_is_found_by_index() {
+    fn a_senders_usage_is_found_by_index() {
         let connection = rusqlite::Connection::open_in_memory().expect("opens");
         connection.execute_batch(&crate::migrate::schema(crate::sql::Dialect::Sqlite)).expect("made");
         let sql = format!("EXPLAIN QUERY PLAN {}", SPENT.sql(crate::sql::Dialect::Sqlite));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_asks_nothing_of_the_wallet_service() {
+    fn a_payment_loads_nothing_of_the_wallet_service() {
         let options = Options::new(Arc::new(NoClock), SecretBox::new(Box::new([1; 32])));
         let keys = Keys { ids: IdCodec::new(&[7; 16]), vault: Arc::new(Vault::new(&options)) };
         let tenant = TenantId(uuid::Uuid::max());

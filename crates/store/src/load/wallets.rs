@@ -1,4 +1,4 @@
-//! The same for the wallet service. Nothing is asked where a need names none of its things.
+//! Loads of the wallet service. A need that names none of its records runs none of its statements.
 
 use domain::ids::TenantId;
 use uuid::Uuid as Id;
@@ -115,7 +115,7 @@ pub(super) static ALL: &[&Stmt] = &[
     &RECEIVERS,
 ];
 
-/// Which table of the working set a load's rows go to.
+/// The table of the working set that receives a load's rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Into {
     Wallets,
@@ -136,7 +136,7 @@ pub(super) enum Into {
     Receivers,
 }
 
-/// The ids of a need's things whose jobs are loaded with them.
+/// The ids of a need's records whose jobs are loaded with them.
 pub(super) fn with_jobs(need: &Need) -> impl Iterator<Item = (TenantId, Id)> {
     let ids = need.wallets.iter().map(|(tenant, id)| (*tenant, id.0));
     let ids = ids.chain(need.requests.iter().map(|(tenant, id)| (*tenant, id.0)));
@@ -224,7 +224,7 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
         Into::ChainAttempts => {
             let (key, attempt) = rows::chain_tx::read_attempt(fields, keys)?;
             let tx = ws.chain_txs.loaded_mut(&key);
-            let tx = tx.ok_or_else(|| StoreError::Corrupt("something was signed for no transaction".to_owned()))?;
+            let tx = tx.ok_or_else(|| StoreError::Corrupt("a signed attempt has no transaction".to_owned()))?;
             tx.attempts.push(attempt);
         }
         Into::Signers => {

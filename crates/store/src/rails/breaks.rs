@@ -1,4 +1,4 @@
-//! What does not agree with a bank's statements: noted once, closed when it is found no more or by a person.
+//! Discrepancies with bank statements: recorded once, closed when resolved or by an operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,23 +56,23 @@ pub(crate) static CLOSE: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&OPEN, &COUNT, &SAME, &INSERT, &REOPEN, &HEAL, &FORGET_ALERT, &RAISE, &CLOSE];
 
-/// What one comparison with the banks' statements found.
+/// The findings of one comparison with bank statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RailFindings {
-    /// All that does not agree now.
+    /// All current discrepancies.
     pub breaks: Vec<(TenantId, RailBreak)>,
-    /// Kinds of which all that there are were looked for: what is not among `breaks` agrees by now.
+    /// Kinds that were searched completely: those absent from `breaks` are resolved.
     pub complete: BTreeSet<BreakKind>,
-    /// Entries about nothing of ours that are among `breaks`.
+    /// Unmatched entries that are among `breaks`.
     pub told: Vec<EntryPlace>,
 }
 
-/// What became of findings.
+/// The changes that findings caused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RailNoted {
-    /// Those that were not known, each of which is an open alert now.
+    /// New discrepancies, each of which is an open alert now.
     pub raised: Vec<Alert>,
-    /// How many are no more.
+    /// Number of resolved discrepancies.
     pub healed: usize,
 }
 
@@ -87,14 +87,14 @@ fn keyed(at: Timestamp, (tenant, subject, digest): Key) -> Vec<Value> {
     vec![at.0.into(), tenant.into(), subject.into(), digest.into()]
 }
 
-/// The alert of a break: the same words about the same thing.
+/// The alert of a discrepancy: a constant text per subject.
 fn alert(it: &RailBreak) -> Alert {
     Alert { kind: AlertKind::RailMismatch, subject: it.subject, what: it.what.clone() }
 }
 
 impl Store {
-    /// Notes what was found and is not known, raising an alert for each, and closes with their alerts what is found no
-    /// more. What a person closed stays closed.
+    /// Records new findings with an alert each, and closes those that are resolved together with
+    /// their alerts. A discrepancy closed by an operator stays closed.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -153,7 +153,7 @@ impl Store {
         Ok(known)
     }
 
-    /// Open breaks of the kinds that were looked for, and not found.
+    /// Open discrepancies of the searched kinds that were not found again.
     async fn healed(
         &self,
         found: &RailFindings,
@@ -172,7 +172,8 @@ impl Store {
         Ok(healed)
     }
 
-    /// A tenant's open breaks with banks' statements, the newest first, each with the time at which it was found.
+    /// A tenant's open discrepancies with bank statements, newest first, each with the time at
+    /// which it was found.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -182,7 +183,7 @@ impl Store {
         rows.iter().map(|row| read_break(&mut row.fields(), &keys).map(|read| (read.at, read.it))).collect()
     }
 
-    /// How many breaks with banks' statements are open, of all tenants.
+    /// How many discrepancies with bank statements are open, across tenants.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -192,7 +193,7 @@ impl Store {
     }
 }
 
-/// Whether a break is closed.
+/// How a discrepancy was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closed {
     Not,

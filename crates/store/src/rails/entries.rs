@@ -1,4 +1,4 @@
-//! What is still to be compared: entries with their attempts, attempts without entries, balances of statements.
+//! Open comparisons: entries with their attempts, attempts without entries, balances of statements.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,7 +40,8 @@ static COVERED: Stmt = Stmt::written(
     "SELECT s.rail, s.currency, MIN(COALESCE(s.from_at, s.to_at)), MAX(CASE WHEN s.is_last = 1 THEN s.to_at END) \
      FROM rail_statement s GROUP BY s.rail, s.currency",
 );
-// Both read all attempts of the tenant: a state in an index would make each change of it an insertion into every index.
+// Both read all attempts of the tenant: with the state in an index, each change of it would insert
+// into every index.
 static UNBOOKED: Stmt = Stmt::written(
     "rail.unbooked",
     "SELECT {{attempt a}} FROM attempt a WHERE a.tenant = $1 AND a.rail = $2 AND a.currency = $3 \
@@ -88,7 +89,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &NEWEST,
 ];
 
-/// Where an entry stands: rail, statement, page and number.
+/// The position of an entry: rail, statement, page and number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryPlace {
     /// The rail.
@@ -101,56 +102,56 @@ pub struct EntryPlace {
     pub number: i64,
 }
 
-/// An entry as it is kept.
+/// A stored entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailEntry {
-    /// Where it stands.
+    /// Its position.
     pub place: EntryPlace,
-    /// What it books.
+    /// The booking.
     pub booking: Booking,
     /// The bank's reference.
     pub reference: Option<String>,
-    /// When it was booked, as the bank writes it.
+    /// When it was booked, in the bank's format.
     pub booked: String,
     /// When it was read.
     pub read_at: Timestamp,
-    /// Whether it is still to be compared, or did not agree.
+    /// Whether it is yet to be compared, or did not match.
     pub is_open: bool,
 }
 
-/// An attempt and all that the bank booked of it.
+/// An attempt with all its bank entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptBookings {
-    /// The attempt as it is now.
+    /// The attempt in its current state.
     pub attempt: Attempt,
-    /// Its entries, in the order in which they were read.
+    /// Its entries, in order of reading.
     pub entries: Vec<RailEntry>,
 }
 
-/// How far a rail's statements reach.
+/// The period that a rail's statements cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
     /// The rail.
     pub rail: RailId,
     /// The account's currency.
     pub currency: Currency,
-    /// Where the first one begins.
+    /// Start of the first statement.
     pub from: Timestamp,
-    /// Where the last one ends.
+    /// End of the last statement.
     pub to: Timestamp,
 }
 
-/// What is asked for about attempts that no statement has.
+/// Kinds of entries that an attempt can lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacking {
     /// Paid, without any entry.
     Payout,
-    /// Came back, with the pay-out's entry alone.
+    /// Returned, with the payout's entry alone.
     Return,
 }
 
 impl Store {
-    /// Attempts that have an entry which is still to be compared, behind `after`, each with all its entries.
+    /// Attempts with an entry that is yet to be compared, after `after`, each with all its entries.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -173,7 +174,7 @@ impl Store {
         let mut entries: HashMap<AttemptId, Vec<RailEntry>> = HashMap::new();
         for row in &self.query_keys(&BY_ATTEMPT, column()).await? {
             let (attempt, entry) = read_entry(&mut row.fields(), &keys)?;
-            let attempt = attempt.ok_or_else(|| StoreError::Corrupt("an entry lost its attempt".to_owned()))?;
+            let attempt = attempt.ok_or_else(|| StoreError::Corrupt("an entry's attempt is missing".to_owned()))?;
             entries.entry(attempt).or_default().push(entry);
         }
         let mut found = BTreeMap::new();
@@ -183,11 +184,11 @@ impl Store {
             entries.sort_by(|one, other| (one.read_at, &one.place).cmp(&(other.read_at, &other.place)));
             found.insert(keys.stored(attempt.id.0), AttemptBookings { attempt, entries });
         }
-        // In the order of the mark, so that the last one is where the next page begins.
+        // In the order of the mark, so that the next page starts after the last one.
         Ok(found.into_values().collect())
     }
 
-    /// Entries that are about nothing of ours and that nobody was told of yet.
+    /// Unmatched entries that were not reported yet.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -197,7 +198,7 @@ impl Store {
         rows.iter().map(|row| read_entry(&mut row.fields(), &keys).map(|(_, entry)| entry)).collect()
     }
 
-    /// How far the statements of each rail's accounts reach.
+    /// The period that the statements of each rail's accounts cover.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -215,8 +216,8 @@ impl Store {
         Ok(found)
     }
 
-    /// A tenant's attempts of which the statements `covered` should say more, settled or returned between their
-    /// beginning and `until`.
+    /// A tenant's attempts that lack an entry in the statements `covered`, settled or returned
+    /// between their start and `until`.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -239,8 +240,8 @@ impl Store {
         rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// Statements whose balances are still to be compared, the oldest first, each with the closing balance of the one
-    /// before it.
+    /// Statements whose balances are yet to be compared, oldest first, each with the closing
+    /// balance of its predecessor.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -257,7 +258,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The newest statements of all rails.
+    /// The latest statements of all rails.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -267,7 +268,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Notes that these entries agree: they are not looked at again until something more is booked about their attempts.
+    /// Marks entries as matched: they are not compared again until more is booked about their
+    /// attempts.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -278,7 +280,7 @@ impl Store {
         self.write(vec![close_entries(places)]).await.map(drop)
     }
 
-    /// Notes that a statement adds up and follows the one before it.
+    /// Marks a statement as consistent with its entries and its predecessor.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -296,7 +298,7 @@ pub(super) fn close_entries(places: &[EntryPlace]) -> Step {
     Step::rows(&CLOSE_ENTRIES, columns)
 }
 
-/// Statements put together from their pages; a statement's place is that of its first page.
+/// Assembles statements from their pages; a statement's position is that of its first page.
 fn sheets(rows: &[Row]) -> Result<Vec<StatementSheet>, StoreError> {
     let mut found: Vec<StatementSheet> = Vec::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! By which of our ids banks name an attempt, and the attempts that the ids of their reports lead to.
+//! Our ids by which banks name an attempt, and the attempts that the ids in their reports refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,8 @@ static BY_HEAD: Stmt = Stmt::by_keys(
     "SELECT {{rail_id r}}, {{attempt a}} FROM {{keys}} JOIN rail_id r ON r.rail = k.rail AND r.head = k.head \
      JOIN attempt a ON a.id = r.attempt",
 );
-// Attempts that were sent before their ids were kept: by the whole id, and by that of the payment's first attempt, which is
-// the payment's.
+// Attempts sent before their ids were stored: by the whole id, and by that of the payment's first
+// attempt, which equals the payment's.
 static BY_ID: Stmt = Stmt::by_keys(
     "rail.by_id",
     &[("id", Uuid), ("rail", Text)],
@@ -45,11 +45,11 @@ static BY_REFERENCE: Stmt = Stmt::by_keys(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE];
 
-/// Most references of one look-up: each is asked for once for every tenant.
+/// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
 
 impl Store {
-    /// Keeps by which ids the attempts of a message will be named, before it leaves.
+    /// Stores the ids that will name a message's attempts, before it is sent.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -1,4 +1,4 @@
-//! Taking in the pages of a bank's statements: each page once, whoever brings it again.
+//! Ingests the pages of bank statements: each page once.
 
 use domain::bank_statement::{BankStatement, Booking, StatementEntry};
 use domain::ids::{AttemptId, TenantId};
@@ -21,19 +21,20 @@ static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &rail_tables::
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
 
-/// What became of a page of a statement.
+/// The result of storing a statement's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageTaken {
-    /// It is kept.
+    /// It is stored.
     New,
-    /// It was known, word for word.
+    /// It was stored before, with identical content.
     Known,
-    /// Another content is kept under its id: this one is not.
+    /// Different content is stored under its id; this one is discarded.
     Other,
 }
 
 impl Store {
-    /// Keeps a page of a statement with its entries, each with the attempt of ours over this rail that it is about.
+    /// Stores a statement's page with its entries, each with the attempt over this rail that it
+    /// matches.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -65,7 +66,7 @@ impl Store {
         }
         match self.write(steps).await {
             Ok(_) => Ok(PageTaken::New),
-            // Another node has just taken it.
+            // Another node has just stored it.
             Err(conflict @ StoreError::Conflict(_)) => self.known_page(rail, page).await?.ok_or(conflict),
             Err(error) => Err(error),
         }
@@ -80,8 +81,8 @@ impl Store {
     }
 }
 
-/// The attempts that an entry is about, each with what is booked of it: none where its ids are none of ours, contradict each
-/// other, or where it books a whole message and is not its sum.
+/// The attempts that an entry matches, each with its booking: none if its ids are unknown or
+/// contradictory, or if it books a whole message and differs from its sum.
 fn owners<'a>(entry: &StatementEntry, candidates: &'a Candidates) -> Vec<(Option<&'a Candidate>, Booking)> {
     let charges = entry.charges.filter(|charges| charges.currency == entry.amount.currency);
     let charges = charges.map_or(0, |charges| charges.minor);

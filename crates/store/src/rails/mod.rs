@@ -1,5 +1,5 @@
-//! What banks say in their statements of the accounts that rails pay out of, and what rails report that is about nothing
-//! of ours. Kept beside the books, which nothing here changes: no balance, no state.
+//! Bank statements of the accounts that rails pay from, and rails' unmatched reports. Stored next
+//! to the books; nothing here changes a balance or a state.
 
 use crate::sql::Stmt;
 

@@ -1,5 +1,5 @@
-//! What rails report that belongs to no attempt of ours over them, or that cannot be understood: kept with the name of
-//! its message, so that nothing that a bank says is lost.
+//! Rail reports that match no attempt or cannot be parsed: stored with their message's name, so
+//! that nothing a bank reports is lost.
 
 use std::collections::BTreeSet;
 
@@ -31,19 +31,19 @@ static NEWEST: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT, &RAISE, &NEWEST];
 
-/// Something that a rail reported and that is about nothing of ours.
+/// An unmatched report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stray {
-    /// When it came first.
+    /// When it was first received.
     pub at: Timestamp,
     /// The rail.
     pub rail: RailId,
-    /// What it says, with the name of its message.
+    /// Its content, with the name of its message.
     pub what: String,
 }
 
 impl Store {
-    /// Which of these are not known of the rail.
+    /// The reports that are not stored for this rail yet.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -58,7 +58,7 @@ impl Store {
         Ok(wanted.into_iter().filter(|what| !known.contains(&alert_digest(what))).cloned().collect())
     }
 
-    /// Keeps them, and raises these alerts in the same commit.
+    /// Stores reports and raises these alerts in the same commit.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -86,7 +86,7 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// The newest of all rails.
+    /// The latest unmatched reports of all rails.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.

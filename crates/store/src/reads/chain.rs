@@ -1,4 +1,4 @@
-//! What is done on the chain: intents, transactions of ours, and unsupported tokens that were found.
+//! On-chain actions: intents, our transactions, and unsupported tokens received.
 
 use domain::chain::TxHash;
 use domain::chain_tx::{ChainTx, Intent};
@@ -57,7 +57,7 @@ pub(crate) static STATEMENTS: &[&Stmt] =
     &[&TX, &OPEN_TXS, &TXS_FROM_HEIGHT, &TX_BY_HASH, &ATTEMPTS, &INTENTS, &OPEN_INTENTS, &INTENTS_FOR, &UNSUPPORTED];
 
 impl Store {
-    /// A transaction of ours with all that was signed for it.
+    /// Returns one of our transactions with all its signed attempts.
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
@@ -66,7 +66,7 @@ impl Store {
         Ok(self.chain_txs(&TX, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
 
-    /// Transactions of all tenants that are not over, the oldest first.
+    /// Open transactions of all tenants, oldest first.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -74,8 +74,8 @@ impl Store {
         self.chain_txs(&OPEN_TXS, vec![most(limit)]).await
     }
 
-    /// Transactions of all tenants, in whatever state, that were mined at this height or above: what a reorganisation
-    /// may bring back.
+    /// Transactions of all tenants, in any state, that were mined at this height or above: a
+    /// reorganization may affect them.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -83,7 +83,7 @@ impl Store {
         self.chain_txs(&TXS_FROM_HEIGHT, vec![wide(height, "block height")?.into()]).await
     }
 
-    /// Whose transaction it is that has this hash.
+    /// The owner of the transaction with this hash.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -114,7 +114,7 @@ impl Store {
         Ok(txs)
     }
 
-    /// Several intents, those that are there, in the order asked for.
+    /// The intents that exist among these, in the given order.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -130,7 +130,7 @@ impl Store {
         Ok(found)
     }
 
-    /// What is still to be done on the chain with a wallet's money, the oldest first.
+    /// Open intents concerning a wallet's funds, oldest first.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -140,7 +140,8 @@ impl Store {
         self.read_intents(&self.query(&OPEN_INTENTS, params).await?).await
     }
 
-    /// The intents for a deposit, order, wallet or tenant that are open or done: at most one of each kind.
+    /// The open or completed intents of a deposit, order, wallet or tenant: at most one of each
+    /// kind.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
@@ -155,7 +156,7 @@ impl Store {
         rows.iter().map(|row| rows::intent::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// Tokens that nobody supports and that were sent to a tenant's vaults, the newest first.
+    /// Unsupported tokens sent to a tenant's vaults, newest first.
     ///
     /// # Errors
     /// As [`Store::chain_tx`].

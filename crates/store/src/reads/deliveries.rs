@@ -1,5 +1,6 @@
-//! Deliveries of events: one by one, of an aggregate, and the log of all with its attempts. What they tell is read here for
-//! the wallet service, in `payment_deliveries` for the payment service.
+//! Deliveries of events: individually, per aggregate, and the list of all with their attempts.
+//! Their events are read here for the wallet service, in `payment_deliveries` for the payment
+//! service.
 
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
 use domain::event::EventKind;
@@ -69,7 +70,7 @@ static OLDEST_PENDING: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&ONE, &STREAM, &UNDELIVERED, &LIST, &LOST, &LIST_TOTAL, &ATTEMPTS, &COUNTS, &OLDEST_PENDING];
 
-/// A delivery with the event that it delivers.
+/// A delivery with its event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryRecord {
     /// The delivery.
@@ -81,9 +82,9 @@ pub struct DeliveryRecord {
 /// An event of either service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveredEvent {
-    /// The wallet service's.
+    /// An event of the wallet service.
     Wallet(Box<WalletEventEntry>),
-    /// The payment service's.
+    /// An event of the payment service.
     Payment(Box<EventRecord>),
 }
 
@@ -96,7 +97,7 @@ impl DeliveredEvent {
         }
     }
 
-    /// When it happened.
+    /// When it occurred.
     pub fn at(&self) -> Timestamp {
         match self {
             DeliveredEvent::Wallet(entry) => entry.at,
@@ -104,7 +105,7 @@ impl DeliveredEvent {
         }
     }
 
-    /// What happened, by its name.
+    /// The name of its kind.
     pub fn kind_name(&self) -> &'static str {
         match self {
             DeliveredEvent::Wallet(entry) => entry.event.kind().name(),
@@ -112,7 +113,7 @@ impl DeliveredEvent {
         }
     }
 
-    /// Where a receiver takes it.
+    /// The endpoint path that receives it.
     pub fn path(&self) -> String {
         match self {
             DeliveredEvent::Wallet(entry) => format!("/webhooks/wallet/{}", entry.event.kind().segment()),
@@ -121,13 +122,13 @@ impl DeliveredEvent {
     }
 }
 
-/// Whose events.
+/// The service that emits events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventsOf {
-    /// The wallet service's.
+    /// The wallet service.
     #[default]
     Wallets,
-    /// The payment service's.
+    /// The payment service.
     Payments,
 }
 
@@ -143,12 +144,12 @@ impl EventsOf {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<EventsOf> {
         EventsOf::ALL.into_iter().find(|of| of.name() == name)
     }
 
-    /// The names of the events that there are.
+    /// The names of its kinds of events.
     pub fn kinds(self) -> Vec<&'static str> {
         match self {
             EventsOf::Wallets => WalletEventKind::ALL.map(WalletEventKind::name).into(),
@@ -157,14 +158,14 @@ impl EventsOf {
     }
 }
 
-/// Which deliveries.
+/// Selects deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Whose events.
+    /// The service.
     pub of: EventsOf,
     /// States; empty = all.
     pub states: Vec<DeliveryState>,
-    /// Kinds of events by their names; empty = all.
+    /// Names of event kinds; empty = all.
     pub kinds: Vec<&'static str>,
     /// Of events at or after.
     pub start: Option<Timestamp>,
@@ -190,7 +191,7 @@ impl DeliveryFilter {
 }
 
 impl Store {
-    /// A delivery with its event.
+    /// Returns a delivery with its event.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
@@ -203,7 +204,7 @@ impl Store {
         }
     }
 
-    /// How far an aggregate's events are delivered.
+    /// The delivery position of an aggregate.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -217,7 +218,7 @@ impl Store {
         rows.first().map(|row| rows::delivery::read_stream(&mut row.fields(), &keys)).transpose()
     }
 
-    /// What of a wallet, request or order's events the receiver does not have, in their order: pending, given up or disabled.
+    /// Undelivered events of a wallet, request or order, in order: pending, given up or disabled.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -227,7 +228,7 @@ impl Store {
         self.delivery_records(&rows).await
     }
 
-    /// A page of a tenant's deliveries, the newest first.
+    /// A page of a tenant's deliveries, newest first.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -246,8 +247,8 @@ impl Store {
         Ok(Listed { rows: self.delivery_records(&rows).await?, total })
     }
 
-    /// Of the wallet service's events at or after `since`, what was given up or had no receiver: the oldest first, at most
-    /// `limit`.
+    /// Deliveries of wallet events at or after `since` that were given up or had no endpoint,
+    /// oldest first, at most `limit`.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -261,7 +262,7 @@ impl Store {
         self.delivery_records(&rows).await
     }
 
-    /// All tries to deliver an event, the first one first.
+    /// All delivery attempts of an event, in order.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -275,7 +276,7 @@ impl Store {
         rows.iter().map(|row| rows::delivery::read_attempt(&mut row.fields(), &keys)).collect()
     }
 
-    /// How many of a tenant's deliveries the receiver does not have, by state.
+    /// How many of a tenant's events are undelivered, by state.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -289,7 +290,7 @@ impl Store {
         rows.iter().map(count).collect()
     }
 
-    /// When the delivery was made, of all tenants', that has waited for its receiver the longest.
+    /// When the oldest pending delivery of all tenants was created.
     ///
     /// # Errors
     /// As [`Store::delivery`].

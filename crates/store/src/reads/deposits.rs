@@ -1,4 +1,5 @@
-//! Incoming transactions: one by one, of a request, held, waiting for the chain, in review, and summed up.
+//! Incoming transactions: individually, of a request, held, waiting for the chain, in review, and
+//! summed up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +16,9 @@ use crate::sql::Kind::Uuid;
 use crate::sql::{Columns, Row, Stmt, Value};
 use crate::store::Store;
 
-/// The shorter of the two windows that deposits are summed up over.
+/// The shorter window over which deposits are summed up.
 const DAY: Span = Span::hours(24);
-/// The longer one.
+/// The longer window.
 const MONTH: Span = Span::days(30);
 
 static ONE: Stmt =
@@ -47,7 +48,7 @@ static FROM_HEIGHT: Stmt = Stmt::written(
     "deposit.from_height",
     "SELECT {{deposit d}} FROM deposit d WHERE d.height >= $1 ORDER BY d.height, d.tenant, d.id",
 );
-// The largest first: what is hardly worth anything is left where it is.
+// The largest first: amounts of negligible value come last.
 static DUST: Stmt = Stmt::written(
     "deposit.dust",
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.state = 'dust' AND d.coin = $3 \
@@ -63,8 +64,8 @@ static IN_REVIEW_TOTAL: Stmt = Stmt::written(
     "deposit.in_review_total",
     "SELECT COUNT(*) FROM deposit d WHERE d.state = 'in_review' AND d.tenant = $1",
 );
-// A deposit counts when it is seen at the earliest: the list's index finds what may have counted since then, with a
-// week's margin for blocks that took long to become final.
+// A deposit counts no earlier than it is seen: the list's index finds those that may have counted
+// since then, with a week's margin for blocks that became final late.
 static COUNTED: Stmt = Stmt::written(
     "deposit.counted",
     "SELECT COUNT(*), CAST(COALESCE(SUM(d.amount), 0) AS BIGINT) FROM deposit d \
@@ -109,7 +110,7 @@ impl Store {
         Ok(self.deposits(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
 
-    /// What came to the escrow of a wallet's request, the first one first; what was orphaned too.
+    /// Deposits in the escrow of a wallet's request, in order, orphaned ones included.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -124,7 +125,8 @@ impl Store {
         self.deposits(&OF_REQUEST, [vec![tenant.0.into()], ids.into()].concat()).await
     }
 
-    /// Where the money is that came for payment requests of a tenant. A request that nothing came for is left out.
+    /// Where the funds received for a tenant's payment requests are. Requests without deposits are
+    /// omitted.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -153,7 +155,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Deposits that wait for their wallet to be unblocked, the first one first.
+    /// Deposits that wait for their wallet to be unblocked, in order.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -167,7 +169,7 @@ impl Store {
         self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
     }
 
-    /// Dust of the same coin in the vault of a deposit, this one apart: the largest first.
+    /// Other dust of the same coin in the vault of a deposit, largest first.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -188,7 +190,7 @@ impl Store {
         Ok(dust)
     }
 
-    /// Deposits of a wallet that are in one of these states, the first one first.
+    /// Deposits of a wallet in one of these states, in order.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -205,8 +207,8 @@ impl Store {
         self.deposits(&IN_STATES, vec![tenant.0.into(), keys.stored(wallet.0).into(), states, most(limit)]).await
     }
 
-    /// Deposits of all tenants that wait for the chain, because they do not count yet or because they fell out of it,
-    /// whose height is at most this: the lowest first.
+    /// Deposits of all tenants that wait for the chain, because they do not count yet or were
+    /// reorganized away, up to this height: lowest first.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -214,7 +216,8 @@ impl Store {
         self.deposits(&WAITING, vec![wide(height, "block height")?.into(), most(limit)]).await
     }
 
-    /// Deposits of all tenants, in whatever state, whose height is at least this: what a reorganisation may move.
+    /// Deposits of all tenants, in any state, from this height on: a reorganization may affect
+    /// them.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -222,7 +225,7 @@ impl Store {
         self.deposits(&FROM_HEIGHT, vec![wide(height, "block height")?.into()]).await
     }
 
-    /// A page of the deposits that wait for a person, the longest first.
+    /// A page of the deposits that wait for review, longest waiting first.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -232,8 +235,9 @@ impl Store {
         Ok(Listed { rows, total })
     }
 
-    /// What a wallet has received and had refused lately, `except` not counted. What was refused of one payment request counts
-    /// once, and of the request that `except` came for not at all: anyone with the link could repeat it.
+    /// A wallet's recent receipts and rejections, without `except`. Rejections of one payment
+    /// request count once, and those of `except`'s own request do not count: anyone with the link
+    /// could repeat them.
     ///
     /// # Errors
     /// As [`Store::deposit`].
@@ -269,7 +273,7 @@ impl Store {
 }
 
 fn counted(rows: &[Row]) -> Result<(u32, i64), StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Corrupt("nothing was counted".to_owned()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
     let mut fields = row.fields();
     Ok((narrow(fields.int()?, "number of deposits")?, fields.int()?))
 }

@@ -1,4 +1,4 @@
-//! A tenant's log of events, each with the thing that it is about.
+//! A tenant's event log, each event with its subject.
 
 use domain::event::Event;
 use domain::ids::TenantId;
@@ -11,8 +11,8 @@ use crate::rows::{self, Keys};
 use crate::sql::{Fields, Stmt, tables};
 use crate::store::Store;
 
-/// A statement that reads events, with what comes before each in the row and where they are from, and what each is about:
-/// its payment with the order, and the quote of either.
+/// A statement that reads events with their subjects: `$before` precedes each event in the row,
+/// `$from` is its source. The subject is the payment with its order, and the quote of either.
 macro_rules! told {
     ($name:literal, $before:literal, $from:literal, $rest:literal) => {
         Stmt::written(
@@ -39,25 +39,25 @@ static OLDEST: Stmt =
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSubject {
     /// A quote.
     Quote(Box<Quote>),
-    /// A payment as it stands *now*: how it stood at the event is the event's own `standing`.
+    /// The payment in its *current* state: its state at the event is the event's own `standing`.
     Payment(Box<Record>),
 }
 
-/// An event with what it is about.
+/// An event with its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
     /// The event.
     pub event: Event,
-    /// What it is about.
+    /// Its subject.
     pub subject: EventSubject,
 }
 
-/// Reads an event, its payment and order (nothing where it is about a quote) and its quote, in this order.
+/// Reads an event, its payment and order (none for a quote's event) and its quote, in this order.
 pub(super) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<EventRecord, StoreError> {
     let event = rows::event::read(fields, keys)?;
     let subject = if event.kind.is_of_quote() {
@@ -70,7 +70,7 @@ pub(super) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<EventRecord, 
 }
 
 impl Store {
-    /// Events of a tenant behind `after_seq`, in order, at most `limit`.
+    /// Events of a tenant after `after_seq`, in order, at most `limit`.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for the reads below.
@@ -86,7 +86,7 @@ impl Store {
         rows.iter().map(|row| read(&mut row.fields(), &keys)).collect()
     }
 
-    /// The number of a tenant's newest event; 0 where there is none.
+    /// The number of a tenant's latest event; 0 if there is none.
     ///
     /// # Errors
     /// As [`Store::events_after`].
@@ -95,7 +95,7 @@ impl Store {
         rows.first().map_or(Ok(0), |row| row.fields().int())
     }
 
-    /// The number and time of the oldest event that is kept.
+    /// The number and time of the oldest retained event.
     ///
     /// # Errors
     /// As [`Store::events_after`].

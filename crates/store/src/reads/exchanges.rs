@@ -29,7 +29,7 @@ static OPEN: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &OPEN];
 
 impl Store {
-    /// An exchange order. The attempts at paying it out are those of a payment with the order's UUID.
+    /// Returns an exchange order. Its payout attempts are those of a payment with the order's UUID.
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
@@ -54,7 +54,7 @@ impl Store {
         Ok(Listed { rows: self.exchanges(&LIST, [params, page.params().into()].concat()).await?, total })
     }
 
-    /// A wallet's orders that are not at their end, the oldest first.
+    /// A wallet's open orders, oldest first.
     ///
     /// # Errors
     /// As [`Store::exchange`].

@@ -1,4 +1,4 @@
-//! Jobs: taking those that are due, and looking at those that wait.
+//! Jobs: leasing those that are due, and counting those that wait.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::rows;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-// The rows are chosen and locked first, once: a worker passes over those that another worker is taking.
+// Rows are chosen and locked first, once: a worker skips those that another worker is leasing.
 static LEASE: Stmt = Stmt::written(
     "job.lease",
     "WITH due AS (SELECT j.tenant, j.subject FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
@@ -20,7 +20,7 @@ static LEASE: Stmt = Stmt::written(
      UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
 );
-// Which signers' transactions wait to be looked at, the longest due first; and taking those of one signer.
+// The signers whose transactions are due, longest first; and leasing those of one signer.
 static LANES_DUE: Stmt = Stmt::written(
     "job.lanes_due",
     "SELECT t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
@@ -72,22 +72,22 @@ static COUNTS: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &GIVE_BACK, &IS_DUE, &KINDS_DUE, &NEXT_AT, &COUNTS];
 
-/// How many jobs of a kind there are.
+/// The number of jobs of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobCount {
     /// The kind.
     pub kind: JobKind,
-    /// How many, due or not, taken or not.
+    /// How many, due or not, leased or not.
     pub count: i64,
-    /// How many of them are due, taken or not.
+    /// How many of them are due, leased or not.
     pub due: i64,
     /// When the oldest of them is or was due.
     pub oldest: Timestamp,
 }
 
 impl Store {
-    /// Takes up to `limit` due jobs of these kinds that nobody holds, for `lease`, across tenants, the longest due
-    /// first; each kind gets its share. Taking a job raises its fence.
+    /// Leases up to `limit` due jobs of these kinds that are free, for `lease`, across tenants,
+    /// longest due first; each kind gets its share. A lease increases the job's fence.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -100,7 +100,7 @@ impl Store {
     ) -> Result<Vec<Job>, StoreError> {
         let mut jobs = Vec::new();
         for (at, kind) in kinds.iter().enumerate() {
-            // What one kind leaves of its share goes to those behind it.
+            // What one kind leaves of its share goes to the following ones.
             let share = (limit - jobs.len()).div_ceil(kinds.len() - at);
             jobs.extend(self.lease_kind(*kind, owner, lease, share).await?);
         }
@@ -121,7 +121,7 @@ impl Store {
         rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// The signers of at most `limit` lanes in which a transaction waits to be looked at by whoever leads the lane.
+    /// The signers of up to `limit` lanes with a due transaction.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -131,8 +131,8 @@ impl Store {
         rows.iter().map(|row| Ok(Address(rows::fixed(&mut row.fields())?))).collect()
     }
 
-    /// Takes up to `limit` due `transmit` jobs of one signer's transactions, as [`Store::lease_jobs`] does. The caller leads
-    /// the lane for longer than `lease`.
+    /// Leases up to `limit` due `transmit` jobs of one signer's transactions, as
+    /// [`Store::lease_jobs`] does. The caller leads the lane for longer than `lease`.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -154,7 +154,8 @@ impl Store {
         Ok(jobs)
     }
 
-    /// Gives back the jobs of a kind that `owner` holds still, for others to take at once. He works at none of them any more.
+    /// Releases the jobs of a kind that `owner` still holds, so that others can lease them at once.
+    /// The owner must not be working on them.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -163,7 +164,7 @@ impl Store {
         self.write(vec![Step::any(&GIVE_BACK, params)]).await.map(drop)
     }
 
-    /// Who holds `transmit` jobs now, by the signers of their transactions.
+    /// The current holders of `transmit` jobs, by signer.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -176,7 +177,7 @@ impl Store {
         rows.iter().map(holder).collect()
     }
 
-    /// The kinds of which a job is due that nobody holds.
+    /// The kinds with a due job that is free.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -185,7 +186,7 @@ impl Store {
         rows.iter().map(|row| row.fields().named("job kind", JobKind::parse)).collect()
     }
 
-    /// When the next job of these kinds that nobody holds is due; may be past.
+    /// When the next free job of these kinds is due; may be in the past.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -200,7 +201,7 @@ impl Store {
         Ok(next)
     }
 
-    /// How many jobs wait, by kind.
+    /// The number of waiting jobs, by kind.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.

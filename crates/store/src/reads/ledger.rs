@@ -1,4 +1,4 @@
-//! The books: accounts, transfers, and the proof that the one is the fold of the other.
+//! The books: accounts, transfers, and the verification of one against the other.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ static LOOSE_ENDS: Stmt = Stmt::written(
      AND (p.id IS NULL OR p.kind <> 'pending' OR p.amount <> t.amount OR p.debit <> t.debit OR p.credit <> t.credit)",
 );
 
-// One statement, and so one instant. Accounts of vaults are many: they are added up where they stand.
+// One statement, and so one instant. Vault accounts are many: they are summed up in place.
 static BALANCES: Stmt = Stmt::written(
     "ledger.balances",
     "SELECT CAST(0 AS BIGINT), a.code, a.credits_posted - a.debits_posted FROM account a \
@@ -55,17 +55,17 @@ static BALANCES: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
-/// What does not add up in a tenant's books.
+/// An inconsistency in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BookFault {
-    /// An account's sums are not those of its transfers.
+    /// An account's sums differ from those of its transfers.
     Sums {
-        /// As the account row has them (all zero where there is no row).
+        /// As stored in the account row (all zero without a row).
         stored: Account,
-        /// As the transfers add up.
+        /// As recomputed from the transfers.
         recomputed: Account,
     },
-    /// So many transfers end a reservation that is not there or is not the one that they name.
+    /// The number of transfers that end a missing or different reservation.
     LooseEnds(i64),
 }
 
@@ -83,7 +83,7 @@ impl Store {
         rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
     }
 
-    /// The sum of all balances of each currency, in its minor units; zero where the books are right.
+    /// The sum of all balances per currency, in its minor units; zero if the books are consistent.
     ///
     /// # Errors
     /// As [`Store::accounts`].
@@ -102,7 +102,7 @@ impl Store {
         Ok(sums)
     }
 
-    /// A tenant's transfers behind `after`, in the order in which they were made, at most `limit`.
+    /// A tenant's transfers after `after`, in order of creation, at most `limit`.
     ///
     /// # Errors
     /// As [`Store::accounts`].
@@ -121,8 +121,8 @@ impl Store {
         rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).collect()
     }
 
-    /// Recomputes every balance of a tenant from its transfers and names each that differs, all as of one instant:
-    /// batches may go on meanwhile.
+    /// Recomputes every balance of a tenant from its transfers and reports each difference, all as
+    /// of one instant: batches may continue.
     ///
     /// # Errors
     /// As [`Store::accounts`].
@@ -130,7 +130,7 @@ impl Store {
         let queries = [&ACCOUNTS, &DEBITS, &CREDITS, &LOOSE_ENDS].map(|stmt| (stmt, vec![tenant.0.into()]));
         let answers = self.driver().snapshot(queries.into()).await?;
         let [accounts, debits, credits, loose_ends] = answers.as_slice() else {
-            return Err(StoreError::Corrupt("an audit gave too few answers".to_owned()));
+            return Err(StoreError::Corrupt("an audit returned too few results".to_owned()));
         };
         let mut faults = compare(tenant, accounts, recompute(tenant, debits, credits)?)?;
         let loose = loose_ends.first().map_or(Ok(0), |row| row.fields().int())?;

@@ -1,5 +1,5 @@
-//! Lists of payments: by creation time, filtered, paged. The index finds the ids (an offset is skipped inside it), then
-//! only the page's rows are fetched.
+//! Lists of payments: by creation time, filtered, paged. The index finds the ids (an offset is
+//! skipped inside it), then only the page's rows are fetched.
 
 use domain::country::Country;
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -12,11 +12,11 @@ use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-/// What stands in for no bound of time.
+/// Replaces a missing lower bound.
 const EARLIEST: i64 = i64::MIN;
 const LATEST: i64 = i64::MAX;
 
-// Without a filter by state the index alone answers; with one the rows have to be looked at.
+// Without a filter by state the index alone suffices; with one the rows have to be read.
 static NEWEST: Stmt = Stmt::written(
     "list.newest",
     "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
@@ -43,7 +43,7 @@ static BY_REFERENCE: Stmt = Stmt::written(
 );
 static BY_ATTEMPT: Stmt =
     Stmt::written("list.by_attempt", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2");
-// A transfer's subject may also be an exchange order or a deposit: those are no payments, so no record has their id.
+// A transfer's subject may also be an exchange order or a deposit: no payment record has their id.
 static BY_TRANSFER: Stmt = Stmt::written(
     "list.by_transfer",
     "SELECT t.subject FROM transfer t WHERE t.tenant = $1 AND t.id = $2 AND t.subject IS NOT NULL",
@@ -52,19 +52,20 @@ static BY_TRANSFER: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&NEWEST, &OLDEST, &NEWEST_IN_STATES, &OLDEST_IN_STATES, &BY_REFERENCE, &BY_ATTEMPT, &BY_TRANSFER];
 
-/// What a list is searched for. Exact, not a part of it.
+/// A search term, matched exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// A payment's id as the client wrote it; what is no id finds nothing.
+    /// A payment's id as the client wrote it; an invalid id finds nothing.
     Id(String),
     /// The caller's own id.
     ExternalId(String),
-    /// A bank's reference, the reference that the payment has at the rail (an attempt's id: UETR, InstrId), or the id of a
-    /// transaction of the tenant's wallet: a transfer that reserves, takes or gives back the payment's charge.
+    /// A bank reference, the payment's reference at the rail (an attempt's id: UETR, InstrId), or
+    /// the id of a transaction of the tenant's wallet: a transfer that reserves, debits or refunds
+    /// the payment's charge.
     LinkedTxn(String),
 }
 
-/// Which payments, and which of them.
+/// Selects a page of payments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFilter {
     /// Destination.
@@ -77,11 +78,11 @@ pub struct ListFilter {
     pub end: Option<Timestamp>,
     /// Search.
     pub search: Option<Search>,
-    /// The newest first (else the oldest).
+    /// Newest first (otherwise oldest first).
     pub newest_first: bool,
-    /// At most so many.
+    /// Maximum number of payments.
     pub limit: usize,
-    /// After so many.
+    /// Number of payments to skip.
     pub offset: usize,
 }
 
@@ -122,7 +123,7 @@ impl ListFilter {
 }
 
 impl Store {
-    /// Payments of a tenant.
+    /// Lists payments of a tenant.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -140,7 +141,7 @@ impl Store {
         self.records(tenant, &ids?).await
     }
 
-    /// A search finds a handful at most: they are filtered, sorted and paged here.
+    /// A search finds a few payments at most: they are filtered, sorted and paged here.
     async fn search(&self, tenant: TenantId, search: &Search, filter: &ListFilter) -> Result<Vec<Record>, StoreError> {
         let ids = match search {
             Search::Id(text) => PaymentId::parse(text).into_iter().collect(),

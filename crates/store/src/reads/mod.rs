@@ -1,4 +1,4 @@
-//! What is read outside batches: on connections that never write and never wait for those that do.
+//! Reads outside batches: on connections that never write and never wait for those that do.
 
 pub(crate) mod chain;
 pub(crate) mod console;

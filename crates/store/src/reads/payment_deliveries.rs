@@ -1,4 +1,5 @@
-//! The same for the payment service's events, which have a log of their own; and which of them were never delivered.
+//! Deliveries of the payment service's events, which have a log of their own; and events that were
+//! never delivered.
 
 use domain::event::EventKind;
 use domain::ids::{EventId, TenantId};
@@ -26,7 +27,8 @@ macro_rules! delivered {
 }
 
 static ONE: Stmt = delivered!("payment_delivery.one", "WHERE d.tenant = $1 AND d.event = $2");
-// $2 and $3 hold the wanted states and kinds between commas. Deliveries were made when their events happened, or later.
+// $2 and $3 hold the wanted states and kinds between commas. Deliveries are created with their
+// events, or later.
 static LIST: Stmt = delivered!(
     "payment_delivery.list",
     "WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') AND $2 LIKE '%,' || d.state || ',%' \
@@ -53,18 +55,18 @@ static UNTOLD: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &LOST, &UNTOLD];
 
-/// An event that was not to be delivered when it happened.
+/// An event that had no subscriber when it occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntoldEvent {
     /// Its id.
     pub id: EventId,
-    /// What it belongs to.
+    /// Its aggregate.
     pub aggregate: Aggregate,
-    /// Its number there.
+    /// Its number within the aggregate.
     pub version: i64,
-    /// What happened.
+    /// Its kind.
     pub kind: EventKind,
-    /// When.
+    /// When it occurred.
     pub at: Timestamp,
 }
 
@@ -91,8 +93,8 @@ impl Store {
         Ok(Listed { rows: self.payment_delivery_records(&rows).await?, total })
     }
 
-    /// Of the payment service's events at or after `since`, what was given up or had no receiver: the oldest first, at
-    /// most `limit`.
+    /// Deliveries of payment events at or after `since` that were given up or had no endpoint,
+    /// oldest first, at most `limit`.
     ///
     /// # Errors
     /// As [`Store::delivery`].
@@ -106,8 +108,8 @@ impl Store {
         self.payment_delivery_records(&rows).await
     }
 
-    /// Of the payment service's events at or after `since`, those that nobody wanted delivered when they happened: the
-    /// oldest first, at most `limit`. Those that cannot be delivered are left out.
+    /// Payment events at or after `since` that had no subscriber when they occurred, oldest first,
+    /// at most `limit`. Undeliverable ones are omitted.
     ///
     /// # Errors
     /// As [`Store::delivery`].

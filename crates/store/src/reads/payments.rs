@@ -1,4 +1,4 @@
-//! Quotes, payments and attempts, one by one.
+//! Quotes, payments and attempts, individually.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,8 +20,9 @@ use crate::store::Store;
 use crate::working_set::IdempotencyRecord;
 
 static QUOTE: Stmt = Stmt::written("read.quote", "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2");
-/// What COALESCE says of the quote's tenant is true anyway. Without it PostgreSQL may think, as long as it believes a
-/// table to be small, that the tenant alone finds the quote, and reads all of the tenant's for each payment.
+/// The condition with COALESCE on the quote's tenant is always true. Without it PostgreSQL may
+/// assume, while it believes a table to be small, that the tenant alone finds the quote, and read
+/// all the tenant's quotes for each payment.
 pub(crate) static RECORDS: Stmt = Stmt::by_keys(
     "read.records",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -49,9 +50,9 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &A
 /// A payment with its order and the quote that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The payment as it stands.
+    /// The payment in its current state.
     pub payment: Payment,
-    /// What was ordered.
+    /// The order.
     pub order: Order,
     /// The quote that it used.
     pub quote: Quote,
@@ -76,7 +77,7 @@ impl Store {
         rows.first().map(|row| rows::quote::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// What a request with this `Idempotency-Key` made.
+    /// What a request with this `Idempotency-Key` created.
     ///
     /// # Errors
     /// As [`Store::quote`].
@@ -93,8 +94,8 @@ impl Store {
         rows.first().map(read).transpose()
     }
 
-    /// What a tenant's senders have had paid out, by rail; a rail that nothing went over has no entry. Nothing is read
-    /// where nothing is asked. Before a decision that counts, the batch reads the same under the tenant's lock.
+    /// Senders' usage by rail; an unused rail has no entry. An empty question reads nothing. Before
+    /// the binding decision, the batch reads the same under the tenant's lock.
     ///
     /// # Errors
     /// As [`Store::quote`].
@@ -118,7 +119,7 @@ impl Store {
         Ok(self.records(tenant, &[id]).await?.pop())
     }
 
-    /// Several payments, those that are there, in the order asked for.
+    /// The payments that exist among these, in the given order.
     ///
     /// # Errors
     /// As [`Store::quote`].
@@ -141,7 +142,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The payment that has this external id.
+    /// The payment with this external id.
     ///
     /// # Errors
     /// As [`Store::quote`].
@@ -155,7 +156,7 @@ impl Store {
         rows.first().map(|row| Ok(PaymentId(keys.public(row.fields().uuid()?)))).transpose()
     }
 
-    /// A payment's attempts, the first one first.
+    /// A payment's attempts, in order.
     ///
     /// # Errors
     /// As [`Store::quote`].
@@ -165,7 +166,8 @@ impl Store {
         rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// Whose attempts they are that a page of `rail`'s reports names; an attempt over another rail is not found.
+    /// The owners of attempts in a page of `rail`'s reports; attempts over other rails are not
+    /// found.
     ///
     /// # Errors
     /// As [`Store::quote`].

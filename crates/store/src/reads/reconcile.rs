@@ -1,5 +1,6 @@
-//! What the books say that vaults hold, beside what the vaults' logs add up to; what moved over an account, by reason;
-//! and what rails say that they paid. For reconciliation: the chain itself is asked elsewhere.
+//! Booked balances of vaults next to the sums of their logs; an account's transfers by reason; and
+//! the amounts that rails reported as paid. For reconciliation: the chain itself is queried
+//! elsewhere.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +45,7 @@ static LOGGED: Stmt = Stmt::by_keys(
     "SELECT k.vault, k.coin, (SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM chain_log l \
      WHERE l.vault = k.vault AND l.coin = k.coin) FROM {{keys}}",
 );
-// Only what is final: a reservation moves nothing.
+// Only final transfers: a reservation moves nothing.
 static BY_REASON: Stmt = Stmt::written(
     "reconcile.by_reason",
     "SELECT t.reason, CAST(SUM(CASE WHEN t.debit = $2 THEN t.amount ELSE 0 END) AS BIGINT), \
@@ -52,7 +53,7 @@ static BY_REASON: Stmt = Stmt::written(
      WHERE t.tenant = $1 AND (t.debit = $2 OR t.credit = $2) AND t.kind IN ('posted', 'post_pending') \
      GROUP BY t.reason ORDER BY t.reason",
 );
-// What came straight to a wallet waits in suspense, and its vault has it all the same.
+// Direct transfers to a wallet wait in suspense, while its vault already holds them.
 static MOVING_IN: Stmt = Stmt::written(
     "reconcile.moving_in",
     "SELECT d.wallet, d.request, d.coin, CASE WHEN d.state IN ('seen', 'suspended', 'refunding') THEN d.state \
@@ -78,74 +79,74 @@ static SETTLED: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&ACCOUNTS, &ESCROWS, &SUBMISSIONS, &WALLETS, &LOGGED, &BY_REASON, &MOVING_IN, &MOVING_BACK, &NOSTROS, &SETTLED];
 
-/// What a vault should hold of one coin.
+/// The booked balance of a vault in one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultBooks {
-    /// Where it is.
+    /// The vault's address.
     pub address: Address,
-    /// The escrows of the submissions of a payment request: its account is that of all of them.
+    /// The escrows of a payment request's submissions: its account covers all of them.
     pub others: Vec<Address>,
     /// Which coin.
     pub coin: StableCoin,
-    /// What the books say. Between a transaction and the depth at which it counts they are behind the chain; what is
-    /// reserved there is what may have moved already.
+    /// The account. Between a transaction and the depth at which it counts, the books are behind
+    /// the chain; reserved amounts may have moved already.
     pub account: Account,
-    /// What the logs of all these vaults add up to, in minor units.
+    /// The sum of all these vaults' logs, in minor units.
     pub logged: i64,
 }
 
 impl VaultBooks {
-    /// Every vault whose coins the account stands for.
+    /// Every vault that the account covers.
     pub fn all(&self) -> impl Iterator<Item = Address> + '_ {
         std::iter::once(self.address).chain(self.others.iter().copied())
     }
 }
 
-/// What moved over an account for one reason, in minor units.
+/// An account's transfers for one reason, in minor units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReasonSum {
     /// The transfers' reason.
     pub reason: String,
-    /// What it took from the account.
+    /// Amount debited.
     pub debited: i64,
-    /// What it gave to the account.
+    /// Amount credited.
     pub credited: i64,
 }
 
-/// Why the chain may have more or less at a vault than its account.
+/// Why a vault's on-chain balance may differ from its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovingKind {
-    /// It came straight to the wallet: the vault has it, and the books keep it in suspense.
+    /// Sent directly to the wallet: the vault holds it, and the books keep it in suspense.
     Beside,
-    /// It is on the chain and not booked yet, or fell out of it and may come again.
+    /// On the chain and not booked yet, or reorganized away and possibly returning.
     Arriving,
-    /// It may be on its way back to the sender already.
+    /// Possibly being refunded to the sender already.
     Refunding,
-    /// It may be on its way back from the controller already.
+    /// Possibly being returned by the controller already.
     Returning,
 }
 
-/// Coins of one vault that the chain and the books need not agree about.
+/// Coins of one vault on which chain and books may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moving {
-    /// The account of the vault that has or had them.
+    /// The account of the vault that holds or held them.
     pub account: AccountCode,
-    /// Why.
+    /// The reason.
     pub kind: MovingKind,
-    /// How many minor units.
+    /// Amount in minor units.
     pub minor: i64,
 }
 
-/// What a rail says that it paid, beside our account at its bank.
+/// The amount that a rail reported as paid, next to our account at its bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailBooks {
-    /// The account; it holds nothing where nothing was ever booked.
+    /// The account; zero if it has no bookings.
     pub account: Account,
-    /// What the rail's reports say that it paid and that did not come back, in minor units.
+    /// The amount that the rail reported as paid and not returned, in minor units.
     pub settled: i64,
 }
 
-/// The vault that an account stands for.
+/// The vault of an account.
 const fn vault(code: &AccountCode) -> Option<(bool, Id, StableCoin)> {
     match code {
         AccountCode::Escrow(request, coin) => Some((true, request.0, *coin)),
@@ -155,7 +156,7 @@ const fn vault(code: &AccountCode) -> Option<(bool, Id, StableCoin)> {
 }
 
 impl Store {
-    /// Vaults of a tenant that money has ever been booked for, by the codes of their accounts, behind that of `after`.
+    /// A tenant's vaults with bookings, by their account codes, after that of `after`.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -191,7 +192,7 @@ impl Store {
         for (id, coin, account) in accounts {
             let address = addresses.get(&id).copied();
             let address =
-                address.ok_or_else(|| StoreError::Corrupt(format!("{} is the account of nothing", account.code)))?;
+                address.ok_or_else(|| StoreError::Corrupt(format!("{} belongs to no vault", account.code)))?;
             let others = others.get(&id).cloned().unwrap_or_default();
             vaults.push(VaultBooks { address, others, coin, account, logged: 0 });
         }
@@ -210,7 +211,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the logs of vaults add up to, in minor units, by vault and coin.
+    /// The sums of vaults' logs in minor units, by vault and coin.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -233,7 +234,7 @@ impl Store {
         Ok(logged)
     }
 
-    /// What the logs of a vault, or of a controller as far as it paid a treasury, add up to, in minor units.
+    /// The sum of a vault's logs, or of a controller's payments to a treasury, in minor units.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -247,7 +248,8 @@ impl Store {
         fields.int()
     }
 
-    /// Coins that the chain and the books need not agree about now. Reads all deposits and orders of the tenant.
+    /// Coins on which chain and books may currently differ. Reads all deposits and orders of the
+    /// tenant.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -256,7 +258,7 @@ impl Store {
         let params = || vec![tenant.0.into()];
         let answers = self.driver().snapshot(vec![(&MOVING_IN, params()), (&MOVING_BACK, params())]).await?;
         let [deposits, orders] = answers.as_slice() else {
-            return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+            return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
         let mut found = Vec::new();
         for row in deposits {
@@ -282,8 +284,8 @@ impl Store {
         Ok(found)
     }
 
-    /// What each rail says that it paid for a tenant, beside our account at its bank, as of one instant. Reads all
-    /// attempts of the tenant.
+    /// The amount that each rail reported as paid for a tenant, next to our account at its bank, as
+    /// of one instant. Reads all attempts of the tenant.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
@@ -291,7 +293,7 @@ impl Store {
         let params = || vec![tenant.0.into()];
         let answers = self.driver().snapshot(vec![(&NOSTROS, params()), (&SETTLED, params())]).await?;
         let [nostros, settled] = answers.as_slice() else {
-            return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+            return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
         let mut books = BTreeMap::new();
         for row in nostros {
@@ -308,7 +310,7 @@ impl Store {
         Ok(books.into_values().collect())
     }
 
-    /// What finally moved over an account, by reason. Reads all transfers of the tenant.
+    /// Final transfers of an account, summed up by reason. Reads all transfers of the tenant.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -1,4 +1,4 @@
-//! By which references others know what a transfer belongs to: many at once, for statements.
+//! External references of transfers' owners: many at once, for statements.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use crate::sql::Kind::Uuid;
 use crate::sql::{Columns, Row, Stmt};
 use crate::store::Store;
 
-/// Keys asked for at once.
+/// Keys queried at once.
 const CHUNK: usize = 1_000;
 
 static PAYMENTS: Stmt = Stmt::by_keys(
@@ -20,7 +20,7 @@ static PAYMENTS: Stmt = Stmt::by_keys(
     &[("tenant", Uuid), ("id", Uuid)],
     "SELECT p.id, p.external_id, p.bank_reference FROM {{keys}} JOIN payment p ON p.tenant = k.tenant AND p.id = k.id",
 );
-// The attempt that is not refused: there is one at most, and it is the one that paid.
+// The attempt that was not rejected: there is at most one, and it is the one that paid.
 static ATTEMPTS: Stmt = Stmt::by_keys(
     "references.attempts",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -35,23 +35,23 @@ static DEPOSITS: Stmt = Stmt::by_keys(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&PAYMENTS, &ATTEMPTS, &DEPOSITS];
 
-/// How others know a payment, an exchange order or a deposit.
+/// External references of a payment, an exchange order or a deposit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct References {
-    /// A payment's id at whoever asked for it.
+    /// The client's id of a payment.
     pub external_id: Option<String>,
-    /// The attempt that pays, or paid, a payment or an order out: its UUID is the UETR.
+    /// The attempt that pays, or paid, a payment or an order: its UUID is the UETR.
     pub attempt: Option<AttemptId>,
-    /// The reference of the bank that paid it.
+    /// The paying bank's reference.
     pub bank_reference: Option<String>,
-    /// The transaction that brought a deposit.
+    /// The transaction of a deposit.
     pub tx: Option<TxHash>,
-    /// The payment request that a deposit came for.
+    /// The payment request of a deposit.
     pub request: Option<PaymentRequestId>,
 }
 
 impl Store {
-    /// The references of payments, orders and deposits, by their id. What is not there is left out.
+    /// The references of payments, orders and deposits, by their id. Unknown ids are omitted.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.

@@ -1,4 +1,4 @@
-//! Payment requests, and what senders said about themselves.
+//! Payment requests, and senders' submissions.
 
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RefundTo, RequestState, SenderInfo};
@@ -27,7 +27,7 @@ static LIST_TOTAL: Stmt = Stmt::written(
     "SELECT COUNT(*) FROM payment_request r WHERE r.wallet = $2 AND r.tenant = $1 \
      AND $3 LIKE '%,' || r.state || ',%'",
 );
-// Of all tenants: for whoever plays their senders in a sandbox.
+// Across tenants: for a sandbox that simulates their senders.
 static NEW: Stmt = Stmt::written(
     "request.new",
     "SELECT {{payment_request r}} FROM payment_request r WHERE r.created_at > $1 AND r.state IN ('ACTIVE', 'EXPIRED') \
@@ -56,7 +56,7 @@ impl Store {
         rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// The payment request, whosever it is, that a link's token leads to.
+    /// The payment request of a link's token, of any tenant.
     ///
     /// # Errors
     /// As [`Store::request`].
@@ -89,8 +89,9 @@ impl Store {
         Ok(Listed { rows: read.collect::<Result<_, StoreError>>()?, total })
     }
 
-    /// Payment requests of all tenants that were made after an instant and wait for money, or did until they expired, the
-    /// oldest first. For a sandbox, whose senders are simulated: it looks at every request there is.
+    /// Payment requests of all tenants that were made after an instant and wait for funds, or did
+    /// until they expired, oldest first. For a sandbox with simulated senders, which reads every
+    /// request.
     ///
     /// # Errors
     /// As [`Store::request`].
@@ -101,7 +102,7 @@ impl Store {
         rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// What senders said about themselves for a request, in the order in which they said it.
+    /// Senders' submissions for a request, in order.
     ///
     /// # Errors
     /// As [`Store::request`].
@@ -115,7 +116,7 @@ impl Store {
         rows.iter().map(|row| rows::request::read_sender(&mut row.fields(), &keys)).collect()
     }
 
-    /// Where senders want money for a request sent back, in the order in which they said it.
+    /// Refund addresses that senders entered for a request, in order.
     ///
     /// # Errors
     /// As [`Store::request`].

@@ -1,7 +1,9 @@
-//! What a statement of account is made of: one account's transfers of a period, and its sums before, in and after it.
+//! The data of a statement of account: one account's transfers in a period, and its sums before, in
+//! and after it.
 //!
-//! Accounts that hold a client's or a customer's money (`prefund`, `wallet`) have an index by time; for every other
-//! account the same questions look at all transfers of the tenant. Nothing here decides what is shown.
+//! Accounts that hold a client's or customer's funds (`prefund`, `wallet`) have an index by time;
+//! for any other account the same queries read all transfers of the tenant. Presentation is defined
+//! elsewhere.
 
 use domain::ids::TenantId;
 use domain::ledger::{Account, AccountCode, TransferKind};
@@ -19,7 +21,8 @@ static ACCOUNT: Stmt = Stmt::written(
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class = $2 AND a.code = $3",
 );
 
-/// The three questions about one side of an account. `$guard` is the predicate of the side's index, or nothing.
+/// The three queries about one side of an account. `$guard` is the predicate of the side's index,
+/// or empty.
 macro_rules! side {
     ($sums:ident, $moved:ident, $open:ident, $name:literal, $side:literal, $guard:literal) => {
         static $sums: Stmt = Stmt::written(
@@ -43,8 +46,9 @@ macro_rules! side {
                 " ORDER BY t.at, t.id LIMIT $5"
             ),
         );
-        // The newest first and no more than there are: reservations are short-lived, so this stops early. Ordered by the
-        // index alone: to sort further, PostgreSQL would look for the next instant, and so through all of history.
+        // The newest first and no more than there are: reservations are short-lived, so this stops
+        // early. Ordered by the index alone: to sort further, PostgreSQL would look for the next
+        // instant, and so scan all of history.
         static $open: Stmt = Stmt::written(
             concat!("statement.", $name, "_open"),
             concat!(
@@ -117,21 +121,21 @@ fn questions(code: &AccountCode) -> Questions {
     }
 }
 
-/// What the transfers of one side of an account add up to over some time, in minor units.
+/// The sums of one side's transfers in a period, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideTotals {
-    /// How many final transfers.
+    /// Number of final transfers.
     pub booked_count: i64,
     /// Their sum.
     pub booked: i64,
-    /// How many reservations began, less those that ended.
+    /// Number of reservations begun, less those ended.
     pub reserved_count: i64,
-    /// The same as an amount.
+    /// Their amount.
     pub reserved: i64,
 }
 
 impl SideTotals {
-    /// What these transfers and those together add up to; `None` beyond 64 bits.
+    /// The sum of both totals; `None` beyond 64 bits.
     pub fn plus(self, other: SideTotals) -> Option<SideTotals> {
         Some(SideTotals {
             booked_count: self.booked_count.checked_add(other.booked_count)?,
@@ -160,14 +164,14 @@ impl SideTotals {
 /// Both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// What was taken from the account.
+    /// Transfers from the account.
     pub debits: SideTotals,
-    /// What was given to it.
+    /// Transfers to the account.
     pub credits: SideTotals,
 }
 
 impl Totals {
-    /// Both sides of both.
+    /// The sum of both totals; `None` beyond 64 bits.
     pub fn plus(self, other: Totals) -> Option<Totals> {
         Some(Totals { debits: self.debits.plus(other.debits)?, credits: self.credits.plus(other.credits)? })
     }
@@ -176,24 +180,24 @@ impl Totals {
 /// An account over a period, all as of one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountPeriod {
-    /// The account as its row says now.
+    /// The account's current row.
     pub account: Account,
-    /// What the transfers before the period add up to …
+    /// Sums of the transfers before the period.
     pub before: Totals,
-    /// … those in it …
+    /// Sums of the transfers in the period.
     pub during: Totals,
-    /// … and those behind it.
+    /// Sums of the transfers after the period.
     pub after: Totals,
-    /// When anything moved or was reserved for the first time.
+    /// When the account first moved or was reserved.
     pub first_at: Option<Timestamp>,
-    /// The final transfers of the period in the order in which they were booked. More than the limit are cut off:
+    /// The final transfers of the period in booking order. Beyond the limit they are cut off:
     /// compare with `during`.
     pub movements: Vec<StoredTransfer>,
 }
 
 impl Store {
-    /// An account over `[from, to)`, with at most `limit` final transfers of each side; `None` where a tenant has no
-    /// such account.
+    /// An account over `[from, to)`, with at most `limit` final transfers per side; `None` if the
+    /// tenant has no such account.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for the read below.
@@ -220,7 +224,7 @@ impl Store {
             ])
             .await?;
         let [account, debit_sums, credit_sums, debited, credited] = answers.as_slice() else {
-            return Err(StoreError::Corrupt("an account's period gave too few answers".to_owned()));
+            return Err(StoreError::Corrupt("an account's period returned too few results".to_owned()));
         };
         let Some(row) = account.first() else { return Ok(None) };
         let account = rows::ledger::read_account(&mut row.fields())?;
@@ -236,8 +240,8 @@ impl Store {
         Ok(Some(AccountPeriod { account, before, during, after, first_at, movements }))
     }
 
-    /// The reservations over an account that were open at an instant, the newest first: at most so many that it would
-    /// pay and so many that it would get.
+    /// The reservations on an account that were open at an instant, newest first: at most this many
+    /// debits and credits.
     ///
     /// # Errors
     /// As [`Store::account_period`].
@@ -262,7 +266,7 @@ impl Store {
     }
 }
 
-/// Sums before, in and behind the period, and the first instant of all.
+/// Sums before, in and after the period, and the first instant of all.
 fn read_sums(rows: &[Row]) -> Result<([SideTotals; 3], Option<Timestamp>), StoreError> {
     let mut sums = [SideTotals::default(); 3];
     let mut first = None;
@@ -274,7 +278,7 @@ fn read_sums(rows: &[Row]) -> Result<([SideTotals; 3], Option<Timestamp>), Store
         let at = Timestamp(fields.int()?);
         let sum = usize::try_from(part).ok().and_then(|part| sums.get_mut(part));
         let sum = sum.ok_or_else(|| StoreError::Corrupt(format!("part {part} of a statement")))?;
-        let too_much = || StoreError::Corrupt("the sums of an account leave 64 bits".to_owned());
+        let too_much = || StoreError::Corrupt("the sums of an account exceed 64 bits".to_owned());
         *sum = sum.plus(SideTotals::of(kind, count, minor)).ok_or_else(too_much)?;
         first = Some(first.map_or(at, |first: Timestamp| first.min(at)));
     }
@@ -287,7 +291,7 @@ mod tests {
     use crate::migrate;
     use crate::sql::Dialect;
 
-    /// SQLite's plan of a statement, one step a line.
+    /// SQLite's query plan, one step per line.
     fn plan(connection: &rusqlite::Connection, stmt: &Stmt) -> String {
         let sql = format!("EXPLAIN QUERY PLAN {}", stmt.sql(Dialect::Sqlite));
         let mut prepared = connection.prepare(&sql).expect("prepared");
@@ -320,7 +324,7 @@ mod tests {
         for stmt in [&DEBITS_OPEN, &CREDITS_OPEN] {
             let plan = plan(&connection, stmt);
             assert!(plan.contains("INDEX transfer_pending (tenant=? AND pending=?)"), "{}: {plan}", stmt.name);
-            assert!(!plan.contains("TEMP B-TREE"), "{} sorts all before it stops: {plan}", stmt.name);
+            assert!(!plan.contains("TEMP B-TREE"), "{} sorts everything first: {plan}", stmt.name);
         }
         for stmt in [&SCANNED_DEBITED, &SCANNED_CREDITED] {
             assert!(plan(&connection, stmt).contains("(tenant=?)"), "{}", stmt.name);

@@ -1,4 +1,4 @@
-//! Reads of sweeps: one, and the newest of a tenant. What is to be swept next is for the accounts to say.
+//! Reads of sweeps: one, and a tenant's latest. The accounts determine what is swept next.
 
 use domain::ids::{SweepId, TenantId};
 use domain::sweep::Sweep;
@@ -10,7 +10,7 @@ use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 static ONE: Stmt = Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
-// Ids are stored in the order in which they were made.
+// Stored ids are in order of creation.
 static NEWEST: Stmt =
     Stmt::written("sweep.newest", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2");
 
@@ -26,7 +26,7 @@ impl Store {
         Ok(self.read_sweeps(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
 
-    /// A tenant's newest sweeps, the newest first.
+    /// A tenant's latest sweeps, newest first.
     ///
     /// # Errors
     /// As [`Store::sweep`].

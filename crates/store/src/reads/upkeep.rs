@@ -1,4 +1,4 @@
-//! Upkeep: what has run out, what is old enough to go, what lies open.
+//! Maintenance: expired rows, prunable rows, open work.
 
 use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
 use domain::payment::Discrepancy;
@@ -9,17 +9,17 @@ use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-/// How long an idempotency record is kept (`decisions.md`: 72 h).
+/// Retention of idempotency records (`decisions.md`: 72 h).
 pub const IDEMPOTENCY_KEPT: Span = Span::hours(72);
-/// How long an event is kept (`decisions.md`: 30 days).
+/// Retention of events (`decisions.md`: 30 days).
 pub const EVENTS_KEPT: Span = Span::days(30);
-/// How long a batch's id is kept: longer than any commit can be in doubt.
+/// Retention of batch ids: longer than any commit can be unresolved.
 pub const BATCHES_KEPT: Span = Span::hours(24);
-/// Rows of a table that one run removes, so that it never holds up the others for long.
+/// Rows of a table that one run removes, so that it never blocks others for long.
 pub const PRUNE_ROWS_MAX: i64 = 5_000;
 /// Wallet events of a tenant that one run removes, while the tenant's batches wait.
 const PRUNE_WALLET_EVENTS_MAX: i64 = 1_000;
-/// How long a window of drawn permits is kept: longer than any window.
+/// Retention of windows of drawn permits: longer than any window.
 const WINDOWS_KEPT: Span = Span::hours(1);
 
 static EXPIRED: Stmt = Stmt::written(
@@ -40,7 +40,7 @@ static PRUNE_BATCHES: Stmt = Stmt::written(
     "upkeep.prune_batches",
     "DELETE FROM batch WHERE id IN (SELECT b.id FROM batch b WHERE b.at < $1 ORDER BY b.at LIMIT $2)",
 );
-// From the log's beginning, never leaving a hole.
+// From the log's start, never leaving a gap.
 static PRUNE_EVENTS: Stmt = Stmt::written(
     "upkeep.prune_events",
     "DELETE FROM event WHERE tenant = $3 AND at < $1 \
@@ -50,11 +50,11 @@ static PRUNE_EVENTS: Stmt = Stmt::written(
      WHERE d.tenant = $3 AND d.state <> 'delivered' AND d.state = 'pending' \
      AND d.aggregate_kind IN ('payment', 'quote')), seq + 1)",
 );
-// Whoever replays one of these at the same moment waits, and then finds nothing.
+// A concurrent replay of one of these waits, and then finds nothing.
 static LOCK_HEAD: Stmt =
     Stmt::written("upkeep.lock_head", "SELECT wallet_seq FROM tenant_head WHERE tenant = $1 {{for_update}}");
-// How payment events were delivered goes before they do, and with it how far the deliveries of a payment are, where all are
-// through: the next one begins anew.
+// Deliveries of payment events are removed before the events, together with the payment's delivery
+// position once all are complete: the next delivery starts over.
 static OLD_PAYMENT_DELIVERY: Stmt = Stmt::written(
     "upkeep.old_payment_delivery",
     "SELECT d.created_at FROM delivery d WHERE d.tenant = $1 AND d.aggregate_kind IN ('payment', 'quote') \
@@ -79,7 +79,7 @@ static PRUNE_PAYMENT_DELIVERIES: Stmt = Stmt::written(
      AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
      ORDER BY d.created_at, d.event LIMIT $3)",
 );
-// The same for wallet events, up to the first that is still to be delivered, and with them how they were delivered.
+// Same for wallet events, up to the first undelivered one, together with their deliveries.
 static OLD_WALLET_EVENTS: Stmt = Stmt::written(
     "upkeep.old_wallet_events",
     "SELECT MAX(e.seq) FROM wallet_event e WHERE e.tenant = $1 AND e.at < $2 \
@@ -114,7 +114,7 @@ static WITHOUT_JOB: Stmt = Stmt::written(
     "SELECT p.tenant, p.id FROM payment p LEFT JOIN job j ON j.tenant = p.tenant AND j.subject = p.id \
      WHERE p.state IN ('queued', 'processing', 'pending', 'unknown') AND j.subject IS NULL ORDER BY p.id LIMIT $1",
 );
-// While coins are on their way on the chain their order has no job: the intent has.
+// While an order's coins move on the chain, its intent has the job.
 static WALLET_THINGS_WITHOUT_JOB: Stmt = Stmt::written(
     "upkeep.wallet_things_without_job",
     "SELECT x.what, x.tenant, x.id FROM (\
@@ -157,12 +157,12 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &DISCREPANCIES,
 ];
 
-/// What one run of [`Store::prune`] removed.
+/// The rows removed by one run of [`Store::prune`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Idempotency records.
     pub idempotency: u64,
-    /// Answers that were kept for repetitions.
+    /// Answers stored for repetitions.
     pub answers: u64,
     /// Ids of batches.
     pub batches: u64,
@@ -179,7 +179,7 @@ fn number(limit: usize) -> Value {
 }
 
 impl Store {
-    /// Quotes that are still open although their time has run out, the longest first.
+    /// Open quotes that have expired, oldest first.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -194,8 +194,8 @@ impl Store {
             .collect()
     }
 
-    /// Removes idempotency records, batch ids, windows and events of both services that are old enough, some thousands
-    /// of each; call it again until nothing is left to do.
+    /// Removes prunable idempotency records, batch ids, windows and events of both services, some
+    /// thousands of each; repeat until nothing is left.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -248,7 +248,7 @@ impl Store {
         Ok(self.write_counts(vec![Step::any(stmt, params)]).await?.into_iter().sum())
     }
 
-    /// Payments that are not at their end and yet have no job: always none (`doctor`).
+    /// Open payments without a job: always none (`doctor`).
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -265,7 +265,7 @@ impl Store {
             .collect()
     }
 
-    /// Things of the wallet service that are not at their end and yet have no job, with their tables' names: always none
+    /// Open records of the wallet service without a job, with their tables' names: always none
     /// (`doctor`).
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl Store {
         answers.iter().flatten().map(thing).collect()
     }
 
-    /// A tenant's discrepancies, the newest first, each with the time of its first report.
+    /// A tenant's discrepancies, newest first, each with the time of its first report.
     ///
     /// # Errors
     /// The database cannot be reached.

@@ -23,7 +23,7 @@ static OLDEST: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
 
 impl Store {
-    /// Wallet events of a tenant behind `after_seq`, in order, at most `limit`.
+    /// Wallet events of a tenant after `after_seq`, in order, at most `limit`.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for the reads below.
@@ -38,7 +38,7 @@ impl Store {
         rows.iter().map(|row| rows::wallet_event::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// The number of a tenant's newest wallet event; 0 where there is none.
+    /// The number of a tenant's latest wallet event; 0 if there is none.
     ///
     /// # Errors
     /// As [`Store::wallet_events_after`].
@@ -47,7 +47,7 @@ impl Store {
         rows.first().map_or(Ok(0), |row| row.fields().int())
     }
 
-    /// The number and time of the oldest wallet event that is kept.
+    /// The number and time of the oldest retained wallet event.
     ///
     /// # Errors
     /// As [`Store::wallet_events_after`].

@@ -1,5 +1,6 @@
-//! What the wallet service holds of one tenant, listed for its own staff: wallets, payment requests, orders and deposits,
-//! newest first, with filters. A page says whether there are more and counts nothing: a count would read them all.
+//! A tenant's wallet records for its staff: wallets, payment requests, orders and deposits, newest
+//! first, with filters. A page states whether more follow but has no total: a count would read all
+//! rows.
 
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
@@ -14,8 +15,8 @@ use crate::rows::{self, Keys};
 use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
-// Stored ids grow with time: their order is that in which things were made, and the primary key has it. $2 … hold what
-// is wanted between commas.
+// Stored ids grow with time: their order is the order of creation, and the primary key provides it.
+// $2 … hold the wanted values between commas.
 static WALLETS: Stmt = Stmt::written(
     "office.wallets",
     "SELECT {{wallet w}} FROM wallet w WHERE w.tenant = $1 AND $2 LIKE '%,' || w.state || ',%' \
@@ -32,7 +33,7 @@ static ORDERS: Stmt = Stmt::written(
     "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.tenant = $1 AND $2 LIKE '%,' || e.state || ',%' \
      AND e.created_at >= $3 AND e.created_at < $4 ORDER BY e.id DESC LIMIT $5 OFFSET $6",
 );
-// The id of a deposit is that of its log: only the time says which is newer.
+// A deposit's id is that of its log: only the time determines which is newer.
 static DEPOSITS: Stmt = Stmt::written(
     "office.deposits",
     "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND $2 LIKE '%,' || d.state || ',%' \
@@ -41,34 +42,34 @@ static DEPOSITS: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&WALLETS, &REQUESTS, &ORDERS, &DEPOSITS];
 
-/// One page of a list that nobody has counted.
+/// One page of a list without a total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sheet<T> {
-    /// Its rows; none behind the end.
+    /// Its rows; none beyond the end.
     pub rows: Vec<T>,
-    /// Whether there are rows behind them.
+    /// Whether more rows follow.
     pub more: bool,
 }
 
-/// Which wallets.
+/// Selects wallets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalletFilter {
     /// States; empty = all.
     pub states: Vec<WalletState>,
-    /// Levels; empty = all.
+    /// KYC levels; empty = all.
     pub levels: Vec<KycLevel>,
-    /// The bank's own id of the customer, exactly.
+    /// The bank's own customer id, exactly.
     pub customer_id: Option<String>,
 }
 
-/// Which things that have states and a time at which they began.
+/// Selects records by state and start time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted<S> {
     /// States; empty = all.
     pub states: Vec<S>,
-    /// Begun at or after.
+    /// Started at or after.
     pub start: Option<Timestamp>,
-    /// Begun before.
+    /// Started before.
     pub end: Option<Timestamp>,
 }
 
@@ -78,14 +79,14 @@ impl<S> Default for Wanted<S> {
     }
 }
 
-/// Names between commas; those of all where none is wanted.
+/// Names between commas; all names if none is wanted.
 fn names<S: Copy>(wanted: &[S], all: &[S], name: impl Fn(S) -> &'static str) -> Value {
     let wanted = if wanted.is_empty() { all } else { wanted };
     let names: Vec<&str> = wanted.iter().map(|it| name(*it)).collect();
     format!(",{},", names.join(",")).into()
 }
 
-/// One row more than the page has, to see whether there are more.
+/// One row more than the page has, to detect whether more follow.
 fn one_more(page: Page) -> [Value; 2] {
     let limit = i64::from(page.limit);
     [(limit + 1).into(), (i64::from(page.page) * limit).into()]
@@ -139,7 +140,8 @@ impl Store {
         self.sheet(&ORDERS, params, page, rows::exchange::read).await
     }
 
-    /// A page of a tenant's deposits by when they were seen, newest first; what was orphaned only where it is asked for.
+    /// A page of a tenant's deposits by when they were seen, newest first; orphaned ones only on
+    /// request.
     ///
     /// # Errors
     /// As [`Store::office_wallets`].

@@ -1,4 +1,4 @@
-//! Wallets, what they hold, and what moved into and out of them.
+//! Wallets, their balances, and their history.
 
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositKind};
@@ -23,7 +23,7 @@ static ACCOUNTS: Stmt = Stmt::written(
     "wallet.accounts",
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class = 'own' AND a.code IN ($2, $3)",
 );
-// What was orphaned is shown to nobody. $3 holds the wanted types between commas.
+// Orphaned deposits are hidden. $3 holds the wanted types between commas.
 static TRANSACTIONS: Stmt = Stmt::written(
     "wallet.transactions",
     "SELECT x.exchange, x.id FROM (\
@@ -65,9 +65,9 @@ pub enum TransactionKind {
 /// An entry of a wallet's history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transaction {
-    /// Money that came in.
+    /// Received funds.
     Deposit(Box<Deposit>),
-    /// Coins that were, or are to be, exchanged.
+    /// Coins exchanged, or to be exchanged.
     Exchange(Box<ExchangeOrder>),
 }
 
@@ -109,7 +109,8 @@ impl Store {
         rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// What a wallet holds: one account per coin, in the coins' order; empty where nothing has moved yet.
+    /// A wallet's balances: one account per coin, in the coins' order; empty before the first
+    /// booking.
     ///
     /// # Errors
     /// As [`Store::wallet`].
@@ -127,7 +128,8 @@ impl Store {
         Ok(accounts)
     }
 
-    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when they were made.
+    /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when
+    /// they were created.
     ///
     /// # Errors
     /// As [`Store::wallet`].

@@ -11,7 +11,7 @@ use super::{Keys, currency};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
-/// The slot of a payment's one attempt that is not refused; a refused one has its number.
+/// The slot of a payment's only attempt that is not rejected; a rejected one uses its number.
 const LIVE: i64 = 0;
 
 pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
@@ -30,7 +30,7 @@ fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
     out.int(if attempt.state.is_refused() { attempt.number.into() } else { LIVE });
 }
 
-/// The reference that `new` has and `old` had not.
+/// The bank reference that `new` adds to `old`.
 pub(crate) fn write_reference<'a>(old: Option<&Attempt>, new: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
     let known = old.and_then(|old| old.bank_reference.as_deref());
     if let Some(reference) = new.bank_reference.as_deref().filter(|reference| known != Some(reference)) {
@@ -38,7 +38,7 @@ pub(crate) fn write_reference<'a>(old: Option<&Attempt>, new: &'a Attempt, keys:
     }
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Attempt,
     new: &'a Attempt,
@@ -52,7 +52,7 @@ pub(crate) fn write_change<'a>(
     Ok(())
 }
 
-/// What is counted, as [`SPENT`](crate::load::SPENT) asks for it.
+/// The key of a usage query, in the order of [`SPENT`](crate::load::SPENT).
 pub(crate) fn write_tally(tenant: TenantId, tally: &Tally, keys: &Keys, out: &mut Columns<'static>) {
     out.uuid(tenant.0).uuid(keys.stored(tally.sender.0)).text(tally.rail.0.to_string());
     out.int(tally.window.day.0).int(tally.window.month.0).int(tally.window.end.0);

@@ -1,5 +1,5 @@
-//! Entries of the audit log, ends of chains and signed checkpoints as rows. Their ids are written as they are: they are
-//! hashed, and whoever checks the hashes has no key of ours.
+//! Audit log entries, ends of chains and signed checkpoints as rows. Their ids are written
+//! unmapped: they are hashed, and verifiers of the hashes do not have the id key.
 
 use domain::audit::{Deed, Entry, Head, Note, Via};
 use domain::ids::TenantId;
@@ -39,7 +39,7 @@ pub(crate) fn write_head(tenant: TenantId, head: &Head, out: &mut Columns<'_>) {
     out.uuid(tenant.0).int(head.seq).bytes(head.hash.to_vec());
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_head_change(tenant: TenantId, old: &Head, new: &Head, out: &mut Columns<'_>) {
     out.uuid(tenant.0).int(new.seq).bytes(new.hash.to_vec()).int(old.seq).bytes(old.hash.to_vec());
 }

@@ -1,4 +1,4 @@
-//! What is known of the chain, as rows: watched vaults, signers, logs of vaults, unsupported tokens, alerts.
+//! Chain data as rows: watched vaults, signers, logs of vaults, unsupported tokens, alerts.
 
 use domain::chain::{Address, BlockHash, KeyRole, TxHash};
 use domain::chain_tx::Place;
@@ -17,19 +17,19 @@ use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 use crate::working_set::SignerRow;
 
-/// A wallet's own vault is watched.
+/// Watches a wallet's own vault.
 pub(crate) fn watch_wallet<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) {
     out.bytes(&wallet.address.0[..]).uuid(wallet.tenant.0).uuid(keys.stored(wallet.id.0)).opt_uuid(None);
     out.opt_int(None);
 }
 
-/// The escrow of a request is watched.
+/// Watches the escrow of a request.
 pub(crate) fn watch_escrow<'a>(request: &'a PaymentRequest, keys: &Keys, out: &mut Columns<'a>) {
     out.bytes(&request.escrow.0[..]).uuid(request.tenant.0).uuid(keys.stored(request.wallet.0));
     out.opt_uuid(Some(keys.stored(request.id.0))).opt_int(None);
 }
 
-/// The escrow of a submission of sender's details is watched, where it has one.
+/// Watches the escrow of a sender's submission, if it has one.
 pub(crate) fn watch_submission(info: &SenderInfo, wallet: WalletId, keys: &Keys, out: &mut Columns<'_>) {
     if let (Some(escrow), Some(number)) = (info.escrow, info.number) {
         out.bytes(escrow.0.to_vec()).uuid(info.tenant.0).uuid(keys.stored(wallet.0));
@@ -56,7 +56,7 @@ pub(crate) fn write_signer<'a>(
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_signer_change<'a>(
     (tenant, signer): &'a (TenantId, Address),
     old: &SignerRow,
@@ -120,7 +120,7 @@ pub(crate) fn read_unsupported(fields: &mut Fields<'_>, keys: &Keys) -> Result<U
     Ok(UnsupportedAsset { vault, token, from, value, place, tx, ordinal, at: Timestamp(fields.int()?) })
 }
 
-/// The same words about the same thing are one alert.
+/// Equal texts about the same subject are one alert.
 pub(crate) fn write_alert<'a>(tenant: TenantId, alert: &'a Alert, at: Timestamp, keys: &Keys, out: &mut Columns<'a>) {
     out.uuid(tenant.0).uuid(keys.stored(alert.subject)).text(alert.kind.name()).uuid(alert_digest(&alert.what));
     out.text(alert.what.as_str()).int(at.0);

@@ -1,4 +1,5 @@
-//! Transactions of ours as rows, and beside them what was signed: exactly the bytes that are broadcast.
+//! Our transactions as rows, together with their signed attempts: exactly the bytes that are
+//! broadcast.
 
 use domain::chain::{Address, Fees, KeyRole, TxHash};
 use domain::chain_tx::{ChainTx, Mined, Place, TxAttempt, TxState};
@@ -13,7 +14,7 @@ use crate::sql::{Columns, Fields};
 
 stored_struct! { Mined as MinedDoc { place: Place, attempt: i32, succeeded: bool, failed: Vec<IntentId> } }
 document! {
-    /// What of a transaction is in no column.
+    /// The fields of a transaction without a column.
     Rest of ChainTx in "chain_tx.document" {
         role: KeyRole,
         controller: Address,
@@ -46,7 +47,7 @@ pub(crate) fn write<'a>(tx: &'a ChainTx, keys: &Keys, out: &mut Columns<'a>) -> 
     standing(tx, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(old: &ChainTx, new: &ChainTx, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;
@@ -54,7 +55,7 @@ pub(crate) fn write_change(old: &ChainTx, new: &ChainTx, keys: &Keys, out: &mut 
     Ok(())
 }
 
-/// The transaction without what was signed for it, which stands in rows of its own.
+/// Reads the transaction without its signed attempts, which are separate rows.
 pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<ChainTx, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let stored = fields.uuid()?;
@@ -93,7 +94,7 @@ pub(crate) fn write_attempt<'a>(tx: &ChainTx, attempt: &'a TxAttempt, keys: &Key
     out.text(attempt.fees.max_fee.to_string()).text(attempt.fees.max_priority_fee.to_string()).int(attempt.at.0);
 }
 
-/// What was signed, and for which transaction.
+/// Reads a signed attempt with the id of its transaction.
 pub(crate) fn read_attempt(
     fields: &mut Fields<'_>,
     keys: &Keys,

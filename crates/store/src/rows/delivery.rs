@@ -1,4 +1,5 @@
-//! Deliveries, their attempts and streams as rows. What a receiver answered is sealed: it may repeat what it was told.
+//! Deliveries, their attempts and streams as rows. Endpoints' answers are sealed: they may repeat
+//! the event.
 
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
 use domain::ids::{EventId, TenantId};
@@ -12,7 +13,7 @@ use crate::sealed::Place;
 use crate::sql::{Columns, Fields};
 use crate::working_set::ReceiverRow;
 
-/// Reads what an event belongs to: `aggregate_kind, aggregate`.
+/// Reads an event's aggregate: `aggregate_kind, aggregate`.
 pub(super) fn aggregate(fields: &mut Fields<'_>, keys: &Keys) -> Result<Aggregate, StoreError> {
     let kind = fields.text()?;
     let id = keys.public(fields.uuid()?);
@@ -38,7 +39,7 @@ fn standing<'a>(delivery: &'a Delivery, out: &mut Columns<'a>) {
     out.opt_int(delivery.last_status.map(i64::from)).opt_text(delivery.last_fault.as_deref());
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Delivery,
     new: &'a Delivery,
@@ -72,7 +73,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Delivery, Sto
     })
 }
 
-/// One event has many attempts: the number is part of what the seal is bound to.
+/// One event has many attempts: the number is part of the seal's associated data.
 fn attempt_row(stored: &Uuid, number: i32) -> [u8; 20] {
     let mut row = [0; 20];
     row[..16].copy_from_slice(stored.as_bytes());
@@ -114,7 +115,7 @@ pub(crate) fn write_stream(stream: &DeliveryStream, keys: &Keys, out: &mut Colum
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_stream_change(
     old: &DeliveryStream,
     new: &DeliveryStream,
@@ -139,7 +140,7 @@ pub(crate) fn read_stream(fields: &mut Fields<'_>, keys: &Keys) -> Result<Delive
     })
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_receiver_change<'a>(
     tenant: TenantId,
     old: &ReceiverRow,
@@ -159,7 +160,8 @@ pub(crate) fn read_receiver(fields: &mut Fields<'_>) -> Result<(TenantId, Receiv
     Ok((tenant, ReceiverRow { disabled, subscriptions, version }))
 }
 
-/// Reads the names of optional events. One of a later version, which another node may serve already, is passed over.
+/// Reads the names of optional events. Unknown names belong to a later version on another node and
+/// are skipped.
 pub(crate) fn subscriptions(names: &str) -> Subscriptions {
     names.split(',').filter_map(WalletEventKind::parse).collect()
 }

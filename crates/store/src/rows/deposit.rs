@@ -1,4 +1,4 @@
-//! Deposits as rows. Who sent one, how its risk was assessed and by whom, is sealed.
+//! Deposits as rows. The sender and the risk assessment are sealed.
 
 use domain::chain::{Address, TxHash};
 use domain::chain_tx::Place;
@@ -30,7 +30,7 @@ stored_struct! { Refund as RefundDoc {
     approved_by: Option<String>, screened_again: Option<Screened>, execute: Option<IntentId>, tx: Option<TxHash>,
 } }
 document! {
-    /// What of a deposit is in no column.
+    /// The fields of a deposit without a column.
     Rest of Deposit in "deposit.document" {
         from: Address,
         to: Address,
@@ -82,7 +82,7 @@ pub(crate) fn write<'a>(deposit: &'a Deposit, keys: &Keys, out: &mut Columns<'a>
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Deposit,
     new: &'a Deposit,
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refund_of_before_addresses_were_screened_again_is_read() {
+    fn a_refund_without_a_second_screening_is_readable() {
         let before = r#"{"to":"5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e","proposed_by":"amal",
             "screened":{"score":3,"evidence":null,"list_version":"v","stale":false},
             "propose":"11111111-1111-4111-8111-111111111111","proposed":true,"approved_by":"bilal","execute":null,"tx":null}"#;

@@ -1,5 +1,6 @@
-//! Sealed documents: what of a thing stands in no column of its own, and all personal data. Compact JSON of a row struct
-//! behind one byte that says which form it has, so that a change of the domain's struct is a decision here.
+//! Sealed documents: the fields of a record without a column, and all personal data. Compact JSON
+//! of a row struct, preceded by a byte for its format, so that a change of the domain's struct
+//! requires a decision here.
 
 use domain::ids::TenantId;
 use zeroize::Zeroizing;
@@ -8,14 +9,14 @@ use super::Keys;
 use crate::error::StoreError;
 use crate::sealed::Place;
 
-/// The form of every document so far.
+/// The only format so far.
 const FORM: u8 = 1;
 
-/// What of a thing stands in its document.
+/// The document of a record.
 pub(crate) trait Document: Sized {
-    /// The thing.
+    /// The record.
     type Whole;
-    /// `table.column`: part of what the seal is bound to.
+    /// `table.column`: part of the seal's associated data.
     const COLUMN: &'static str;
 
     /// Writes the JSON.
@@ -41,17 +42,17 @@ pub(crate) fn seal<D: Document>(
 pub(crate) fn open<D: Document>(sealed: &[u8], tenant: TenantId, row: &[u8], keys: &Keys) -> Result<D, StoreError> {
     let plain = keys.vault.open(Place { tenant, column: D::COLUMN, row }, sealed)?;
     let Some((&FORM, json)) = plain.split_first() else {
-        return Err(StoreError::Corrupt(format!("{}: of a form that this program does not know", D::COLUMN)));
+        return Err(StoreError::Corrupt(format!("{}: unknown format", D::COLUMN)));
     };
     D::read(json)
 }
 
-/// Only the kind of error is told: its text could quote what is sealed.
+/// Only the kind of error is reported: its text could quote sealed data.
 pub(crate) fn unreadable(column: &str, error: &serde_json::Error) -> StoreError {
     StoreError::Corrupt(format!("{column}: {:?} error", error.classify()))
 }
 
-/// Makes the [`Document`] of a thing from those of its fields that stand in no column.
+/// Defines the [`Document`] of a record from its fields without a column.
 macro_rules! document {
     ($(#[$doc:meta])* $rest:ident of $whole:ident in $column:literal {
         $($(#[$serde:meta])* $field:ident: $kind:ty),+ $(,)?

@@ -1,4 +1,4 @@
-//! Events as rows: how a payment stood stands in columns, the rest is joined when the event is read.
+//! Events as rows: the payment's state at the event has columns, the rest is joined on reading.
 
 use domain::event::{Event, EventKind};
 use domain::ids::{EventId, TenantId};
@@ -46,6 +46,6 @@ fn standing(fields: &mut Fields<'_>) -> Result<Option<Standing>, StoreError> {
             let state = known.ok_or_else(|| StoreError::Corrupt(format!("unknown payment state {state:?}")))?;
             Ok(Some(Standing { state, state_at, msg, bank_reference }))
         }
-        _ => Err(StoreError::Corrupt("an event has half a standing".to_owned())),
+        _ => Err(StoreError::Corrupt("an event's state is incomplete".to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! Exchange orders as rows. The bank account that is paid is sealed.
+//! Exchange orders as rows. The payee's bank account is sealed.
 
 use domain::chain::TxHash;
 use domain::decimal::Decimal;
@@ -18,7 +18,7 @@ stored_struct! { BankAccount as BankDoc {
     bic: Option<String>, bank_name: Option<String>,
 } }
 document! {
-    /// What of an order is in no column, and the currency that it pays.
+    /// The fields of an order without a column, and the currency that it pays.
     Rest of ExchangeOrder in "exchange_order.document" {
         rate: Decimal,
         quoted_rate: Decimal,
@@ -58,7 +58,7 @@ pub(crate) fn write(order: &ExchangeOrder, keys: &Keys, out: &mut Columns<'_>) -
     standing(order, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(
     old: &ExchangeOrder,
     new: &ExchangeOrder,
@@ -82,7 +82,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<ExchangeOrder
     let (payout, version) = (fields.int()?, fields.int()?);
     let rest: Rest = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
     if rest.payout.minor != payout {
-        return Err(StoreError::Corrupt("exchange_order.payout is not what its document says".to_owned()));
+        return Err(StoreError::Corrupt("exchange_order.payout differs from its document".to_owned()));
     }
     Ok(ExchangeOrder {
         id: ExchangeId(keys.public(stored)),

@@ -1,4 +1,4 @@
-//! Intents as rows. What exactly is to be called is sealed with the rest: nobody changes it beside this program.
+//! Intents as rows. The call is sealed with the rest, so that no other program can change it.
 
 use domain::chain::{Address, Movement, Word};
 use domain::chain_tx::{Intent, IntentKind, IntentState, Plan};
@@ -27,7 +27,7 @@ stored_enum! { Plan as PlanDoc { Move(Movement) } {
     Deploy {},
 } }
 document! {
-    /// What of an intent is in no column.
+    /// The fields of an intent without a column.
     Rest of Intent in "chain_intent.document" {
         request: Option<PaymentRequestId>,
         coin: Option<StableCoin>,
@@ -55,7 +55,7 @@ pub(crate) fn write(intent: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Resu
     standing(intent, keys, out)
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(old: &Intent, new: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;

@@ -15,7 +15,7 @@ pub(crate) fn write(job: &Job, keys: &Keys, out: &mut Columns<'_>) {
     out.opt_int(job.leased_until.map(|until| until.0)).int(job.tries.into());
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change(old: &Job, new: &Job, keys: &Keys, out: &mut Columns<'_>) {
     write_key(new.tenant, new.subject, keys, out);
     out.int(new.fence).text(new.kind.name()).int(new.run_at.0);
@@ -37,7 +37,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Job, StoreErr
         leased_until: fields.opt_int()?.map(Timestamp),
         tries: {
             let tries = fields.int()?;
-            i32::try_from(tries).map_err(|_| StoreError::Corrupt(format!("{tries} tries of a job")))?
+            i32::try_from(tries).map_err(|_| StoreError::Corrupt(format!("{tries} attempts of a job")))?
         },
     })
 }

@@ -10,12 +10,12 @@ use super::{Keys, currency};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
-/// Accounts of the chart that every batch of their tenant may touch, loaded with its head.
+/// Accounts that every batch of their tenant may change, loaded with its head.
 const CLASS_SHARED: &str = "shared";
-/// Accounts of one payment request or wallet each: only the batches that name them load them.
+/// Accounts of one payment request or wallet: loaded only by batches that name them.
 const CLASS_OWN: &str = "own";
 
-/// The class of an account: part of its key, so that the shared ones lie together.
+/// The class of an account: part of its key, so that shared accounts are stored together.
 pub(crate) fn class(code: &AccountCode) -> &'static str {
     match code {
         AccountCode::Prefund(_)
@@ -51,7 +51,7 @@ pub(crate) fn write_account(account: &Account, out: &mut Columns<'_>) -> Result<
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_account_change(old: &Account, new: &Account, out: &mut Columns<'_>) -> Result<(), StoreError> {
     write_key(new, out);
     write_sums(new, out);
@@ -80,30 +80,31 @@ pub(crate) fn write_transfer<'a>(transfer: &'a Transfer, keys: &Keys, out: &mut 
     out.text(transfer.reason).opt_uuid(transfer.subject.map(|subject| keys.stored(subject))).int(transfer.at.0);
 }
 
-/// A transfer as it is stored: like the domain's, but its reason may be one that this program no longer writes.
+/// A stored transfer: like the domain's, but its reason may be one that this version no longer
+/// writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTransfer {
     /// Its id.
     pub id: TransferId,
-    /// Whose books.
+    /// The tenant that owns the books.
     pub tenant: TenantId,
-    /// Where it takes from.
+    /// The debited account.
     pub debit: AccountCode,
-    /// Where it gives to.
+    /// The credited account.
     pub credit: AccountCode,
-    /// How much.
+    /// Amount, in the accounts' currency.
     pub amount: Money,
-    /// How it touches the sums.
+    /// Its effect on the sums.
     pub kind: TransferKind,
     /// The reservation that it ends.
     pub pending: Option<TransferId>,
     /// The first transfer of its linked set.
     pub set: TransferId,
-    /// Why.
+    /// The reason code.
     pub reason: String,
-    /// The payment (or other thing) that it belongs to.
+    /// The payment or other record that it belongs to.
     pub subject: Option<Uuid>,
-    /// When.
+    /// When it was booked.
     pub at: Timestamp,
 }
 

@@ -1,5 +1,6 @@
-//! Rows: how each thing of the domain is written into its table's columns and read back. An unknown stored value is an
-//! error, never a default. Ids pass through [`Keys`], documents through its vault.
+//! Rows: how each domain record is written into its table's columns and read back. An unknown
+//! stored value is an error, never a default. Ids pass through [`Keys`], documents through its
+//! vault.
 
 pub(crate) mod attempt;
 pub(crate) mod audit;
@@ -34,7 +35,7 @@ use crate::keyed_id::IdCodec;
 use crate::sealed::Vault;
 use crate::sql::Fields;
 
-/// What stands between the domain's values and what is stored.
+/// Maps domain values to stored ones and back.
 pub(crate) struct Keys {
     pub(crate) ids: IdCodec,
     pub(crate) vault: std::sync::Arc<Vault>,
@@ -50,10 +51,11 @@ impl Keys {
     }
 }
 
-/// Digits that a stored decimal may have: those of the mantissa's 127 bits.
+/// Maximum number of digits of a stored decimal: those of the mantissa's 127 bits.
 const DECIMAL_DIGITS_MAX: usize = 38;
 
-/// Reads what [`Decimal`]'s `Display` wrote; unlike its `parse`, whatever that was.
+/// Reads the output of [`Decimal`]'s `Display`; unlike its `parse`, without a limit on the number
+/// of digits.
 pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = whole.len() + fraction.len();
@@ -64,18 +66,18 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
 }
 
-/// Reads bytes of a fixed number.
+/// Reads a byte string of fixed length.
 pub(crate) fn fixed<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], StoreError> {
     let bytes = fields.bytes()?;
-    bytes.try_into().map_err(|_| StoreError::Corrupt(format!("{} bytes stand where {N} should", bytes.len())))
+    bytes.try_into().map_err(|_| StoreError::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
 }
 
-/// Reads a number that is smaller than the column could hold.
+/// Reads a number of a narrower type than its column.
 pub(crate) fn narrow<T: TryFrom<i64>>(value: i64, what: &str) -> Result<T, StoreError> {
     T::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value}")))
 }
 
-/// A number as a column holds it.
+/// A number in the column's type.
 pub(crate) fn wide(value: u64, what: &str) -> Result<i64, StoreError> {
     i64::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value} is beyond 63 bits")))
 }
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decimal_reads_back_whatever_its_size() {
+    fn a_decimal_of_any_size_round_trips() {
         for (mantissa, scale) in [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)] {
             let value = Decimal::new(mantissa, scale);
             assert_eq!(decimal(&value.to_string()), Some(value));

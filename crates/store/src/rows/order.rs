@@ -1,4 +1,5 @@
-//! Orders as sealed documents: compact JSON of a row struct, so that a change of the domain's struct is a decision here.
+//! Orders as sealed documents: compact JSON of a row struct, so that a change of the domain's
+//! struct requires a decision here.
 
 use std::borrow::Cow;
 
@@ -129,7 +130,7 @@ impl<'a> OrderRow<'a> {
 }
 
 fn known<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
-    // The value itself stays out of the message: the document is sealed for a reason.
+    // The value itself is not part of the message, since the document is sealed.
     parse(text).ok_or_else(|| StoreError::Corrupt(format!("payment_order.document: unknown {what}")))
 }
 

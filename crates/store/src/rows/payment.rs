@@ -29,7 +29,7 @@ pub(crate) fn write<'a>(payment: &'a Payment, keys: &Keys, out: &mut Columns<'a>
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Payment,
     new: &'a Payment,

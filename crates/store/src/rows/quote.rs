@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::sealed::Place;
 use crate::sql::{Columns, Fields};
 
-/// What a quote is bound to.
+/// The account and branch of a quote.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bound {
@@ -49,7 +49,7 @@ fn bound(offer: &Offer, place: Place<'_>, keys: &Keys) -> Result<Option<Vec<u8>>
     Ok(Some(keys.vault.seal(place, &plain)))
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Quote,
     new: &'a Quote,

@@ -1,4 +1,5 @@
-//! Payment requests and what senders say about themselves, as rows. The link's token is sealed; it is found by its digest.
+//! Payment requests and senders' submissions as rows. The link's token is sealed; it is found by
+//! its digest.
 
 use domain::chain::{Address, Word};
 use domain::currency::{Currency, StableCoin};
@@ -25,7 +26,7 @@ stored_struct! { SubmissionHold as SubmissionHoldDoc {
     escrow: Address, held_at: Option<Timestamp>, lift: Option<IntentId>,
 } }
 document! {
-    /// What of a request is in no column.
+    /// The fields of a request without a column.
     Rest of PaymentRequest in "payment_request.document" {
         token: String,
         reference: Word,
@@ -43,7 +44,7 @@ document! {
     }
 }
 
-/// What a link's token is found by.
+/// The digest by which a link's token is found.
 pub(crate) fn token_digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
@@ -67,7 +68,7 @@ fn standing<'a>(request: &'a PaymentRequest, out: &mut Columns<'a>) {
     out.int(request.confirming.into()).int(request.version);
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a PaymentRequest,
     new: &'a PaymentRequest,
@@ -125,7 +126,7 @@ stored_struct! { SenderDetails as SenderDoc {
     custodial_provider: Option<String>,
 } }
 document! {
-    /// What of a submission is in no column.
+    /// The fields of a submission without a column.
     Said of SenderInfo in "sender_info.document" { details: SenderDetails, escrow: Option<Address> }
 }
 
@@ -148,13 +149,13 @@ pub(crate) fn read_sender(fields: &mut Fields<'_>, keys: &Keys) -> Result<Sender
     Ok(SenderInfo { id, tenant, request, number, escrow, details, at })
 }
 
-/// The number of a submission; `None` = of none.
+/// The number of a submission; `None` = none.
 pub(crate) fn submission(fields: &mut Fields<'_>) -> Result<Option<u32>, StoreError> {
     fields.opt_int()?.map(|number| narrow(number, "number of a submission")).transpose()
 }
 
 document! {
-    /// What of a sender's answer is in no column.
+    /// The fields of a sender's answer without a column.
     Answered of RefundTo in "refund_address.document" { to: Address, screened: Screened }
 }
 

@@ -1,5 +1,5 @@
-//! The small rows of a batch: heads, external ids, open-quote counters, idempotency records, discrepancies,
-//! what is known of customers.
+//! Small rows of a batch: heads, external ids, open-quote counters, idempotency records,
+//! discrepancies, customer records.
 
 use domain::country::Country;
 use domain::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
@@ -81,7 +81,7 @@ pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<I
     let tenant = TenantId(fields.uuid()?);
     let key = IdempotencyKey { scope: fields.text()?.to_owned(), key: fields.text()?.to_owned() };
     let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
-        .map_err(|_| StoreError::Corrupt("idempotency.body_hash has not 32 bytes".to_owned()))?;
+        .map_err(|_| StoreError::Corrupt("idempotency.body_hash does not have 32 bytes".to_owned()))?;
     let kind = fields.text()?;
     let id = keys.public(fields.uuid()?);
     let made = match kind {
@@ -92,12 +92,12 @@ pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<I
         MADE_ORDER => Made::Exchange(ExchangeId(id)),
         MADE_DEPOSIT => Made::Deposit(DepositId(id)),
         MADE_EVENT => Made::Event(EventId(id)),
-        other => return Err(StoreError::Corrupt(format!("unknown thing made {other:?}"))),
+        other => return Err(StoreError::Corrupt(format!("unknown kind of record {other:?}"))),
     };
     Ok(((tenant, key), IdempotencyRecord { body_hash, made, at: Timestamp(fields.int()?) }))
 }
 
-/// The same words about the same attempt are one discrepancy.
+/// Equal texts about the same attempt are one discrepancy.
 pub(crate) fn write_discrepancy<'a>(
     tenant: TenantId,
     discrepancy: &'a Discrepancy,

@@ -1,5 +1,5 @@
-//! Values of the domain as they stand in sealed documents. The fields of a struct or enum are listed here once more, so
-//! that a change of the domain is a decision about what is stored.
+//! Domain values in sealed documents. The fields of each struct or enum are listed here again, so
+//! that a change of the domain requires a decision about the stored form.
 
 use domain::chain::{Address, BlockHash, Fees, KeyRole, TxHash, Word};
 use domain::chain_tx::Place;
@@ -21,9 +21,9 @@ use uuid::Uuid;
 use super::decimal;
 use crate::error::StoreError;
 
-/// A value of the domain as it stands in documents.
+/// A domain value as stored in documents.
 pub(crate) trait Stored: Sized {
-    /// What is written for it.
+    /// Its stored form.
     type Doc: Serialize + DeserializeOwned;
 
     fn doc(&self) -> Self::Doc;
@@ -52,7 +52,8 @@ macro_rules! stored_struct {
     };
 }
 
-/// Implements [`Stored`] for an enum: first its variants that hold one value, then all others with their fields.
+/// Implements [`Stored`] for an enum: first its variants that hold one value, then all others with
+/// their fields.
 macro_rules! stored_enum {
     ($domain:ident as $doc:ident { $($one:ident($held:ty)),* } {
         $($variant:ident { $($field:ident: $kind:ty),* $(,)? }),+ $(,)?
@@ -156,7 +157,7 @@ impl Stored for Timestamp {
     }
 }
 
-/// What is written as a text and read from it. The text itself stays out of the message: it is sealed for a reason.
+/// Values stored as text. The text itself is not part of error messages, since it is sealed.
 macro_rules! texts {
     ($($kind:ty: $write:expr, $read:expr;)+) => {$(
         impl Stored for $kind {
@@ -171,13 +172,13 @@ macro_rules! texts {
                 let read: fn(&str) -> Option<$kind> = $read;
                 read(&doc).ok_or_else(|| {
                     let kind = stringify!($kind);
-                    StoreError::Corrupt(format!("a document holds a {kind} that this program does not know"))
+                    StoreError::Corrupt(format!("a document contains an unknown {kind}"))
                 })
             }
         }
     )+};
 }
-// Wei do not fit 64 bits, and JSON's readers make floats of large numbers.
+// Wei exceed 64 bits, and JSON readers turn large numbers into floats.
 texts! {
     u128: u128::to_string, |text| text.parse().ok();
     Date: Date::to_string, |text| text.parse().ok();
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_read_back_from_their_digits() {
+    fn hexadecimal_bytes_round_trip() {
         let hex = Hex([0x00, 0x1f, 0xff]);
         let text = serde_json::to_string(&hex).expect("written");
         assert_eq!(text, "\"001fff\"");

@@ -1,4 +1,4 @@
-//! Sweeps as rows. Nothing of them is secret: all of it is in columns.
+//! Sweeps as rows. They contain no secrets and have no document.
 
 use domain::chain::TxHash;
 use domain::ids::{IntentId, SweepId, TenantId, TransferId};
@@ -21,7 +21,7 @@ pub(crate) fn write<'a>(sweep: &'a Sweep, keys: &Keys, out: &mut Columns<'a>) {
     standing(sweep, out);
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(old: &Sweep, new: &'a Sweep, keys: &Keys, out: &mut Columns<'a>) {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, out);

@@ -1,4 +1,4 @@
-//! Wallets as rows. Where the customer is reached, and what was ordered about the wallet, is sealed.
+//! Wallets as rows. The customer's contact data and orders about the wallet are sealed.
 
 use domain::chain::Address;
 use domain::ids::{IntentId, TenantId, WalletId};
@@ -20,7 +20,7 @@ stored_struct! { Blacklisting as BlacklistingDoc {
     at: Option<Timestamp>,
 } }
 document! {
-    /// What of a wallet is in no column.
+    /// The fields of a wallet without a column.
     Rest of Wallet in "wallet.document" {
         email: String,
         phone: String,
@@ -52,7 +52,7 @@ pub(crate) fn write<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) 
     Ok(())
 }
 
-/// Key, new values, guards.
+/// Writes key, new values and guards of an update.
 pub(crate) fn write_change<'a>(
     old: &'a Wallet,
     new: &'a Wallet,

@@ -1,4 +1,5 @@
-//! Wallet events as rows. Their data name customers, senders and accounts: all of it is sealed.
+//! Wallet events as rows. Their data name customers, senders and accounts, and are sealed
+//! completely.
 
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
@@ -21,7 +22,7 @@ use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
 stored_struct! { AboutDeposit as AboutDepositDoc { id: DepositId, tx: TxHash } }
-// Events of before there was one have no `deposit`.
+// Older events have no `deposit`.
 stored_struct! {
     About as AboutDoc {
         request: Option<PaymentRequestId>, wallet: WalletId, customer: String, deposit: Option<AboutDeposit>,
@@ -60,7 +61,7 @@ stored_enum! { WalletEvent as EventDoc {} {
     },
 } }
 document! {
-    /// What of an event is in no column.
+    /// The fields of an event without a column.
     Rest of WalletEventEntry in "wallet_event.document" { event: WalletEvent }
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<WalletEventEn
     let (version, at) = (fields.int()?, Timestamp(fields.int()?));
     let rest: Rest = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
     if rest.event.kind() != kind {
-        return Err(StoreError::Corrupt(format!("wallet_event.kind {} is not what its document says", kind.name())));
+        return Err(StoreError::Corrupt(format!("wallet_event.kind {} differs from its document", kind.name())));
     }
     Ok(WalletEventEntry { id: EventId(keys.public(stored)), tenant, seq, aggregate, version, at, event: rest.event })
 }

@@ -1,5 +1,5 @@
-//! From the working set to the statements that save it: one per table and kind of change, tables in one fixed order,
-//! rows in key order, so that two nodes cannot wait for each other in a circle.
+//! From the working set to the statements that save it: one per table and kind of change, tables in
+//! one fixed order, rows in key order, so that two nodes cannot deadlock.
 
 mod wallets;
 
@@ -17,13 +17,13 @@ use crate::working_set::{Table, WorkingSet};
 macro_rules! statements {
     ($($name:ident = $make:ident($label:literal, $table:expr);)+) => {
         $(pub(crate) static $name: $crate::sql::Stmt = $crate::sql::Stmt::$make($label, &$table);)+
-        /// Every statement that saves.
+        /// All saving statements.
         pub(crate) static ALL: &[&$crate::sql::Stmt] = &[$(&$name),+];
     };
 }
 use statements;
 
-/// The statements of the wallet service that save.
+/// The saving statements of the wallet service.
 pub(crate) static OF_WALLETS: &[&Stmt] = wallets::ALL;
 
 statements! {
@@ -81,15 +81,15 @@ impl Rows<'_> {
     }
 }
 
-/// New rows of a table, made when their statement is sent: they are most of what a batch writes, some of it sealed, and
-/// what was sent before keeps the server busy meanwhile.
+/// New rows of a table, encoded when their statement is sent: they are most of what a batch writes,
+/// some of it sealed, and statements already sent keep the server busy in the meantime.
 pub(crate) trait NewRows: Debug + Send + Sync {
     fn table(&self) -> &'static Spec;
     fn len(&self) -> usize;
     fn make(&self) -> Result<Columns<'_>, StoreError>;
 }
 
-/// Things and how a row is written of each.
+/// Records and the function that writes a row of each.
 struct Unwritten<'a, I, W> {
     table: &'static Spec,
     things: I,
@@ -128,7 +128,8 @@ where
 pub(crate) struct Write<'a> {
     pub(crate) stmt: &'static Stmt,
     pub(crate) rows: Rows<'a>,
-    /// Whether each row must be affected; a deletion or an insertion that may find its work done need not.
+    /// Whether each row must be affected; not so for deletions and insertions that may find their
+    /// work done.
     pub(crate) exact: bool,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// New rows, made when they are sent.
+    /// Adds new rows, encoded when they are sent.
     fn insert<T>(
         &mut self,
         stmt: &'static Stmt,
@@ -159,7 +160,7 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// The rows of a table of things that are changed in place: updates before insertions.
+    /// Adds the rows of a table that is changed in place: updates before insertions.
     fn changed<K, V>(
         &mut self,
         table: &'a Table<K, V>,
@@ -217,7 +218,7 @@ pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> 
     Ok(saver.writes)
 }
 
-/// Heads come first: where nothing was loaded, this is what locks them.
+/// Heads come first: if nothing was loaded, this is what locks them.
 fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     saver.changed(
         &ws.heads,
@@ -235,7 +236,7 @@ fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     )
 }
 
-/// Quotes, payments with their orders, external ids, attempts.
+/// Saves quotes, payments with their orders, external ids and attempts.
 fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(
@@ -260,7 +261,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         match old {
             None => _ = taken.uuid(tenant.0).text(id.as_str()).uuid(keys.stored(payment.0)),
             Some(old) if old == payment => {}
-            Some(_) => return Err(StoreError::Corrupt("an external_id would change hands".to_owned())),
+            Some(_) => return Err(StoreError::Corrupt("an external_id would change its payment".to_owned())),
         }
     }
     saver.add(&EXTERNAL_ID_INSERT, taken, true);
@@ -279,7 +280,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
     Ok(())
 }
 
-/// Accounts and transfers.
+/// Saves accounts and transfers.
 fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     saver.changed(
         &ws.accounts,
@@ -296,7 +297,7 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     Ok(())
 }
 
-/// Counters, idempotency records, jobs, discrepancies and events.
+/// Saves counters, idempotency records, jobs, discrepancies and events.
 fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(
@@ -326,7 +327,8 @@ fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), St
     wallets::save_words(ws, saver)
 }
 
-/// What people did, and the ends of the chains that tell it. Last: an administrative change locks a head last too.
+/// Users' actions, and the ends of their chains. Last: an administrative change locks a head last
+/// too.
 fn save_audit<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     if ws.audit_entries.is_unchanged() {
         return Ok(());
@@ -349,7 +351,7 @@ fn save_audit<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     )
 }
 
-/// A record that has outlived its time is replaced; it may be pruned at the same moment.
+/// An expired record is replaced; it may be pruned concurrently.
 fn save_idempotency<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     let mut old_keys = Columns::new(tables::IDEMPOTENCY.key_kinds(), 0);
     let mut records = Columns::new(tables::IDEMPOTENCY.row_columns(), 0);
@@ -366,8 +368,8 @@ fn save_idempotency<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     saver.add(&IDEMPOTENCY_INSERT, records, true);
 }
 
-/// Only batches delete jobs, and only under the tenant's head; a lease taken meanwhile loses its job, which is right:
-/// the subject is at its end.
+/// Only batches delete jobs, and only under the tenant's head; a lease taken in between loses its
+/// job, which is correct: the subject is in a terminal state.
 fn save_jobs<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     let mut done = Columns::new(tables::JOB.key_kinds(), 0);
     let mut updates = Columns::new(tables::JOB.update_columns(), 0);

@@ -1,4 +1,4 @@
-//! The same for the wallet service.
+//! Saves the wallet service's records.
 
 use super::{Saver, sorted, statements};
 use crate::error::StoreError;
@@ -38,7 +38,7 @@ statements! {
     WALLET_EVENT_INSERT = insert("save.wallet_event_insert", tables::WALLET_EVENT);
 }
 
-/// Wallets and requests with their vaults, deposits, orders, what is done on the chain, what is delivered.
+/// Wallets and requests with their vaults, deposits, orders, on-chain actions, deliveries.
 pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     saver.changed(
@@ -80,7 +80,8 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     save_deliveries(ws, saver)
 }
 
-/// The vaults of new wallets, requests and submissions are watched from the commit that makes them.
+/// The vaults of new wallets, requests and submissions are watched from the commit that creates
+/// them.
 fn save_watched<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
     let mut columns = Columns::new(tables::WATCHED_ADDRESS.row_columns(), 0);
     for (_, _, wallet) in sorted(&ws.wallets).into_iter().filter(|(_, old, _)| old.is_none()) {
@@ -134,13 +135,13 @@ fn save_chain<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     )
 }
 
-/// What was signed is only ever added to.
+/// Signed attempts are only ever added.
 fn save_signed<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let mut columns = Columns::new(tables::CHAIN_ATTEMPT.row_columns(), 0);
     for (_, old, new) in sorted(&ws.chain_txs) {
         let known = old.map_or(&[][..], |old| &old.attempts);
         let Some(added) = new.attempts.strip_prefix(known) else {
-            return Err(StoreError::Corrupt(format!("what was signed for transaction {} would change", new.id)));
+            return Err(StoreError::Corrupt(format!("a signed attempt of transaction {} would change", new.id)));
         };
         added.iter().for_each(|attempt| rows::chain_tx::write_attempt(new, attempt, saver.keys, &mut columns));
     }
@@ -174,11 +175,11 @@ fn save_deliveries<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
     Ok(())
 }
 
-/// A receiver is added by an administrator, never by a batch.
+/// An endpoint is added by an administrator, never by a batch.
 fn save_receivers<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let mut columns = Columns::new(tables::WEBHOOK_ENDPOINT.update_columns(), 0);
     for (tenant, old, new) in sorted(&ws.receivers) {
-        let old = old.ok_or_else(|| StoreError::Corrupt("a batch would add a receiver of webhooks".to_owned()))?;
+        let old = old.ok_or_else(|| StoreError::Corrupt("a batch would add a webhook endpoint".to_owned()))?;
         if old != new {
             rows::delivery::write_receiver_change(*tenant, old, new, &mut columns);
         }
@@ -187,7 +188,7 @@ fn save_receivers<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), S
     Ok(())
 }
 
-/// What was found, what a person has to look at, and the tenant's log.
+/// Unsupported tokens, alerts, and the tenant's event log.
 pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
     let mut columns = Columns::new(tables::UNSUPPORTED_ASSET.row_columns(), 0);

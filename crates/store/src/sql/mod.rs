@@ -1,4 +1,4 @@
-//! SQL once, for two engines: values, tables, statements. Nothing here opens a connection.
+//! SQL for both engines: values, tables, statements. Nothing here opens a connection.
 
 pub(crate) mod audit_tables;
 pub(crate) mod rail_tables;

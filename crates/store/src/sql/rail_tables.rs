@@ -1,9 +1,9 @@
-//! The tables of banks' statements, as rows are written and read.
+//! The tables of bank statements, as rows are written and read.
 
 use super::table::Kind::{Int, Text, Uuid};
 use super::table::Table;
 
-/// Every table of banks' statements that has rows of a fixed shape here.
+/// All tables of bank statements with a fixed row type.
 pub(crate) static ALL: [&Table; 5] = [&RAIL_STATEMENT, &RAIL_ENTRY, &RAIL_BREAK, &RAIL_STRAY, &RAIL_ID];
 
 pub(crate) static RAIL_ID: Table = Table {

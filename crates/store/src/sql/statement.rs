@@ -1,11 +1,12 @@
-//! Statements: written once, spelled for each engine, all of them in one registry that a test prepares on both.
+//! Statements: written once, translated for each engine, all of them in one registry that a test
+//! prepares on both.
 
 use std::sync::OnceLock;
 
 use super::table::{Col, Table, key_rows};
 use super::tables;
 
-/// Whose spelling.
+/// The SQL dialect of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Postgres,
@@ -14,9 +15,9 @@ pub(crate) enum Dialect {
 
 #[derive(Debug)]
 enum Text {
-    /// SQL with `$1` parameters and words in double braces, see [`expand`].
+    /// SQL with `$1` parameters and placeholders in double braces, see [`expand`].
     Written(&'static str),
-    /// The same once per row of keys.
+    /// Same, once per row of keys.
     ByKeys(&'static [Col], &'static str),
     Insert(&'static Table),
     InsertIfAbsent(&'static Table),
@@ -24,10 +25,9 @@ enum Text {
     Delete(&'static Table),
 }
 
-/// A statement.
 #[derive(Debug)]
 pub(crate) struct Stmt {
-    /// Its name, by which connections keep it prepared. Unique.
+    /// Its unique name, by which connections cache it as prepared.
     pub(crate) name: &'static str,
     text: Text,
     postgres: OnceLock<String>,
@@ -44,7 +44,7 @@ impl Stmt {
         Stmt::new(name, Text::Written(sql))
     }
 
-    /// A statement about many keys, which stand in it as `{{keys}}`, a table named `k`.
+    /// A statement with many keys, available in it as `{{keys}}`, a table named `k`.
     pub(crate) const fn by_keys(name: &'static str, keys: &'static [Col], sql: &'static str) -> Stmt {
         Stmt::new(name, Text::ByKeys(keys, sql))
     }
@@ -54,7 +54,7 @@ impl Stmt {
         Stmt::new(name, Text::Insert(table))
     }
 
-    /// Inserts whole rows where there are none of that key.
+    /// Inserts whole rows unless their key exists.
     pub(crate) const fn insert_if_absent(name: &'static str, table: &'static Table) -> Stmt {
         Stmt::new(name, Text::InsertIfAbsent(table))
     }
@@ -77,12 +77,12 @@ impl Stmt {
         }
     }
 
-    /// Whether it is about many keys.
+    /// Whether it takes many keys.
     pub(crate) const fn is_by_keys(&self) -> bool {
         matches!(self.text, Text::ByKeys(..))
     }
 
-    /// The statement as this engine wants it.
+    /// The statement in this engine's dialect.
     pub(crate) fn sql(&self, dialect: Dialect) -> &str {
         let cell = match dialect {
             Dialect::Postgres => &self.postgres,
@@ -99,11 +99,12 @@ impl Stmt {
     }
 }
 
-/// Replaces the words in double braces and, for SQLite, `$n` by `?n`.
+/// Replaces the placeholders in double braces and, for SQLite, `$n` by `?n`.
 ///
-/// `{{keys}}`: the rows of keys; `{{now}}`: the present microsecond from parameter `$1`; `{{for_update}}`,
-/// `{{for_update_by column}}` in the order of a column, and `{{skip_locked}}`: PostgreSQL's row locks, nothing on SQLite,
-/// which has one writer; `{{table alias}}`: the columns of a table.
+/// `{{keys}}`: the rows of keys; `{{now}}`: the current microsecond from parameter `$1`;
+/// `{{for_update}}`, `{{for_update_by column}}` in the order of a column, and `{{skip_locked}}`:
+/// PostgreSQL's row locks, empty on SQLite, which has one writer; `{{table alias}}`: the columns of
+/// a table.
 fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     let mut out = String::with_capacity(sql.len() * 2);
     let mut rest = sql;
@@ -111,7 +112,7 @@ fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
         out.push_str(before);
         out.push_str(&meaning(word, dialect, keys));
         if (word, dialect) == ("keys", Dialect::Sqlite) && after.starts_with(" JOIN") {
-            // Keeps the keys the outer loop, so that SQLite need not put them into a temporary table first.
+            // Keeps the keys as the outer loop, so that SQLite need not materialize them first.
             out.push_str(" CROSS");
         }
         rest = after;
@@ -123,7 +124,7 @@ fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     }
 }
 
-/// Text before a word in double braces, the word, and the text behind it.
+/// The text before a placeholder, the placeholder, and the text after it.
 pub(crate) fn next_word(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (word, after) = rest.split_once("}}")?;
@@ -138,14 +139,15 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("for_update_by", Dialect::Postgres) => format!("ORDER BY {of} FOR UPDATE"),
         ("skip_locked", Dialect::Postgres) => "FOR UPDATE SKIP LOCKED".to_owned(),
         ("for_update" | "for_update_by" | "skip_locked", Dialect::Sqlite) => String::new(),
-        // Database time plus the offset of a shifted sandbox clock; the statement's own start, so an index can be used.
+        // Database time plus the offset of a shifted sandbox clock; the statement's own start, so
+        // an index can be used.
         ("now", Dialect::Postgres) => {
             "(CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) + $1)".to_owned()
         }
         ("now", Dialect::Sqlite) => "$1".to_owned(),
         (name, _) => {
             let table = tables::named(name);
-            table.map_or_else(|| panic!("a statement speaks of {word:?}"), |table| table.select_list(of))
+            table.map_or_else(|| panic!("unknown placeholder {word:?} in a statement"), |table| table.select_list(of))
         }
     }
 }

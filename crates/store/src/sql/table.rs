@@ -1,10 +1,10 @@
-//! A table as this program knows it, and the statements that follow from that.
+//! A table as this program knows it, and the statements derived from it.
 
 use std::fmt::Write as _;
 
 use super::statement::Dialect;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// 64-bit integer: counts, minor units, microseconds, flags.
@@ -29,18 +29,17 @@ impl Kind {
 /// A column: name and kind.
 pub(crate) type Col = (&'static str, Kind);
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// All columns that rows are written with and read as; the first `keys` of them are the key.
+    /// All columns in order of writing and reading; the first `keys` of them are the key.
     pub(crate) columns: &'static [Col],
     pub(crate) keys: usize,
     /// Columns that an update may change.
     pub(crate) changes: &'static [&'static str],
-    /// Columns whose old value an update insists on. The first is never null and among `changes`: where an old value
-    /// is another, it becomes null and the database refuses the statement. So a stale write cannot go unnoticed even
-    /// when its COMMIT is already on the way.
+    /// Columns whose old value an update verifies. The first is never null and among `changes`: if
+    /// an old value differs, it becomes null and the database rejects the statement. So a stale
+    /// write fails even if its COMMIT is already sent.
     pub(crate) guards: &'static [&'static str],
 }
 
@@ -80,7 +79,8 @@ impl Table {
     pub(crate) fn insert(&self, dialect: Dialect, on_conflict: &str) -> String {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let rows = match dialect {
-            // Whole rows of the table's own type: one array for each column would make many times the work.
+            // Whole rows of the table's own type: one array per column would be many times the
+            // work.
             Dialect::Postgres => format!("SELECT {} FROM UNNEST($1::{}[]) AS r", self.select_list("r"), self.name),
             Dialect::Sqlite => format!("VALUES ({})", numbers(names.len())),
         };
@@ -89,7 +89,7 @@ impl Table {
 
     pub(crate) fn update(&self, dialect: Dialect) -> String {
         let (keys, changes) = (self.keys, self.changes.len());
-        // Where an old or new value is found: a column of `v`, or a numbered parameter.
+        // The position of an old or new value: a column of `v`, or a numbered parameter.
         let new = |at: usize| match dialect {
             Dialect::Postgres => format!("v.new_{}", self.changes[at]),
             Dialect::Sqlite => format!("?{}", keys + at + 1),
@@ -163,8 +163,8 @@ pub(crate) fn key_rows(dialect: Dialect, columns: &[Col]) -> String {
     match dialect {
         Dialect::Postgres => {
             let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-            // Behind a SELECT the planner does not see how many keys there are: it would find a plan for one key better than
-            // any that it may keep, and make it anew each time.
+            // With a SELECT around it the planner does not see the number of keys: otherwise it
+            // would prefer a plan for one key to any that it may cache, and plan again each time.
             let arrays = arrays(columns.iter().map(|(_, kind)| *kind)).map(|array| format!("(SELECT {array})"));
             format!("UNNEST({}) AS k({})", arrays.collect::<Vec<_>>().join(", "), names.join(", "))
         }

@@ -1,4 +1,5 @@
-//! The tables of `migrations/`, as rows are written and read. The order of columns is the order of the row structs.
+//! The tables of `migrations/`, as rows are written and read. The order of columns is the order of
+//! the row structs.
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
@@ -10,7 +11,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Table> {
     all.copied().find(|table| table.name == name)
 }
 
-/// Every table of the payment service that has rows of a fixed shape here.
+/// All tables of the payment service with a fixed row type.
 static ALL: [&Table; 19] = [
     &TENANT,
     &ACCESS_KEY,

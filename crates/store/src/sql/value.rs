@@ -1,4 +1,4 @@
-//! Values on their way into the database and out of it: four kinds, each of which may be null.
+//! Values to and from the database: four kinds, each of which may be null.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,8 @@ pub(crate) enum Column<'a> {
     Bytes(Vec<Option<Cow<'a, [u8]>>>),
 }
 
-/// Many rows, column by column: PostgreSQL takes each column as one array, SQLite takes the rows one by one.
+/// Many rows, column by column: PostgreSQL takes each column as one array, SQLite takes the rows
+/// one by one.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns<'a> {
     columns: Vec<Column<'a>>,
@@ -80,7 +81,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// No rows of these columns yet, with room for `rows`.
+    /// Empty columns with capacity for `rows`.
     pub(crate) fn new(kinds: impl Iterator<Item = Kind>, rows: usize) -> Columns<'a> {
         let columns = kinds.map(|kind| match kind {
             Kind::Int => Column::Int(Vec::with_capacity(rows)),
@@ -95,7 +96,6 @@ impl<'a> Columns<'a> {
         &self.columns
     }
 
-    /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         match self.columns.first() {
             None => 0,
@@ -115,7 +115,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The column that the next value of the present row belongs to.
+    /// The column of the current row's next value.
     fn next(&mut self) -> &mut Column<'a> {
         let at = self.next;
         self.next = (at + 1) % self.columns.len();
@@ -171,7 +171,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A row is written in another order than its table says: a bug that the first test of that table meets.
+/// A row is written in a different order than its table defines: a bug that the table's first test
+/// reveals.
 fn misplaced(what: &str, column: &Column<'_>) -> ! {
     let kind = match column {
         Column::Int(_) => "integers",
@@ -182,7 +183,7 @@ fn misplaced(what: &str, column: &Column<'_>) -> ! {
     panic!("{what} is written into a column of {kind}")
 }
 
-/// One row of an answer.
+/// One row of a result.
 #[derive(Debug)]
 pub(crate) enum Row {
     Postgres(tokio_postgres::Row),
@@ -190,7 +191,7 @@ pub(crate) enum Row {
 }
 
 impl Row {
-    /// The row's columns, from the first.
+    /// The row's fields, from the first column.
     pub(crate) fn fields(&self) -> Fields<'_> {
         Fields { row: self, at: 0 }
     }
@@ -204,7 +205,7 @@ pub(crate) struct Fields<'a> {
 }
 
 fn unreadable(at: usize, what: &str) -> StoreError {
-    StoreError::Corrupt(format!("column {at} of an answer is no {what}"))
+    StoreError::Corrupt(format!("column {at} of a result is not a {what}"))
 }
 
 macro_rules! field {
@@ -259,13 +260,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads a text and what it names.
+    /// Reads and parses a named value.
     pub(crate) fn named<T>(&mut self, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
         let text = self.text()?;
         parse(text).ok_or_else(|| StoreError::Corrupt(format!("unknown {what} {text:?}")))
     }
 
-    /// Passes over columns.
     pub(crate) fn skip(&mut self, columns: usize) {
         self.at += columns;
     }

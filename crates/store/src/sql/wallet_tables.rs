@@ -1,5 +1,6 @@
-//! The tables of the wallet service, as rows are written and read. The order of columns is the order of the row structs.
-//! What can change of an aggregate changes with its version, which every update insists on.
+//! The tables of the wallet service, as rows are written and read. The order of columns is the
+//! order of the row structs. An aggregate's changes increase its version, which every update
+//! verifies.
 
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;

@@ -1,7 +1,8 @@
-//! The rows of a batch in memory: what was loaded, what the batch changed, and what the command at hand is changing.
+//! The rows of a batch in memory: those loaded, those that the batch changed, and the current
+//! command's draft.
 //!
-//! A command writes into a draft. [`WorkingSet::keep`] makes the draft part of the batch, [`WorkingSet::discard`]
-//! forgets it, so a refused or panicking command leaves no trace and its neighbours never notice.
+//! A command writes into a draft. [`WorkingSet::keep`] adds the draft to the batch,
+//! [`WorkingSet::discard`] drops it, so a refused or panicking command has no effect on others.
 
 mod table;
 mod wallets;
@@ -38,48 +39,50 @@ use crate::need::{Customer, IdempotencyKey};
 pub use table::{Log, Table};
 pub use wallets::{ReceiverRow, SignerRow};
 
-/// The row that serialises a tenant's writes and numbers its events.
+/// The row that serializes a tenant's writes and numbers its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Number of the newest event of the payment service's log.
+    /// Number of the latest event of the payment service's log.
     pub payment_seq: i64,
-    /// Number of the newest event of the wallet service's log.
+    /// Number of the latest event of the wallet service's log.
     pub wallet_seq: i64,
-    /// Whether the payment service's events are delivered. Administrators say so, batches only read it.
+    /// Whether the payment service's events are delivered. Set by administrators; batches only read
+    /// it.
     pub payment_webhooks: bool,
 }
 
-/// What an accepted request with an `Idempotency-Key` made, so that a repetition gets the same answer.
+/// What an accepted request with an `Idempotency-Key` created, so that a repetition gets the same
+/// answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// SHA-256 of the request's body.
     pub body_hash: [u8; 32],
-    /// What it made.
+    /// The created record.
     pub made: Made,
-    /// When.
+    /// When it was created.
     pub at: Timestamp,
 }
 
-/// The thing that an accepted request made.
+/// The record that an accepted request created or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
     /// A quote.
     Quote(QuoteId),
     /// A payment.
     Payment(PaymentId),
-    /// A wallet, or a change of it.
+    /// A wallet or a change to it.
     Wallet(WalletId),
-    /// A payment request, or a change of it.
+    /// A payment request or a change to it.
     Request(PaymentRequestId),
-    /// An exchange order, or a change of it.
+    /// An exchange order or a change to it.
     Exchange(ExchangeId),
     /// A decision about a deposit.
     Deposit(DepositId),
-    /// An event, as of a wallet's block; or another delivery of one.
+    /// An event, such as that of a wallet's block; or another delivery of one.
     Event(EventId),
 }
 
-/// A job change keyed by its subject; `None` = the job is done.
+/// A job change keyed by its subject; `None` = the job is complete.
 pub type JobRow = Option<Job>;
 
 macro_rules! working_set {
@@ -87,7 +90,7 @@ macro_rules! working_set {
         /// The rows of one batch.
         #[derive(Debug)]
         pub struct WorkingSet {
-            /// The instant at which the batch is decided, on the store's clock.
+            /// The instant of the decision, on the store's clock.
             pub now: Timestamp,
             $($(#[$doc])* pub $field: $kind,)+
         }
@@ -98,12 +101,12 @@ macro_rules! working_set {
                 WorkingSet { now, $($field: Default::default()),+ }
             }
 
-            /// Makes what the command at hand wrote part of the batch.
+            /// Adds the current command's draft to the batch.
             pub fn keep(&mut self) {
                 $(self.$field.keep();)+
             }
 
-            /// Forgets what the command at hand wrote.
+            /// Drops the current command's draft.
             pub fn discard(&mut self) {
                 $(self.$field.discard();)+
             }
@@ -125,9 +128,9 @@ working_set! {
     payments: Table<(TenantId, PaymentId), Payment>,
     /// Attempts.
     attempts: Table<(TenantId, AttemptId), Attempt>,
-    /// What senders had had paid out when the batch began; [`WorkingSet::spent`] adds what the batch does.
+    /// Senders' usage at the start of the batch; [`WorkingSet::spent`] adds the batch's own.
     spendings: Table<(TenantId, Tally), Spent>,
-    /// Who has an external_id.
+    /// The payment of an external_id.
     external_ids: Table<(TenantId, String), PaymentId>,
     /// Accounts.
     accounts: Table<(TenantId, AccountCode), Account>,
@@ -147,41 +150,42 @@ working_set! {
     discrepancies: Log<(TenantId, Discrepancy)>,
     /// Wallets.
     wallets: Table<(TenantId, WalletId), Wallet>,
-    /// Which wallet a customer has on a chain. Follows from the wallets: whoever puts a new one puts this too.
+    /// The wallet of a customer on a chain. Derived from the wallets: writers of a new wallet must
+    /// write both.
     customers: Table<(TenantId, Customer), WalletId>,
     /// The KYC levels of customers' records. Operators write them, batches only read them.
     customer_records: Table<(TenantId, String), KycLevel>,
     /// Payment requests.
     requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
-    /// Submissions of sender's details, by their numbers among those of their requests.
+    /// Sender submissions, by their number within the request.
     senders: Table<(TenantId, PaymentRequestId, u32), SenderInfo>,
     /// Deposits.
     deposits: Table<(TenantId, DepositId), Deposit>,
-    /// Exchange orders; the attempts at paying one out are among the attempts.
+    /// Exchange orders; their payout attempts are among the attempts.
     exchanges: Table<(TenantId, ExchangeId), ExchangeOrder>,
     /// Intents.
     intents: Table<(TenantId, IntentId), Intent>,
     /// Sweeps.
     sweeps: Table<(TenantId, SweepId), Sweep>,
-    /// Transactions of ours with all that was signed for them.
+    /// Our transactions with all their signed attempts.
     chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
-    /// Addresses that sign.
+    /// Signer addresses.
     signers: Table<(TenantId, Address), SignerRow>,
-    /// How far aggregates' events are delivered, by the aggregates' ids.
+    /// Delivery positions of aggregates, by the aggregates' ids.
     streams: Table<(TenantId, Uuid), DeliveryStream>,
     /// Deliveries, by their events.
     deliveries: Table<(TenantId, EventId), Delivery>,
-    /// Whether tenants' webhooks go anywhere; a tenant without a receiver is not there.
+    /// Tenants' webhook endpoints; tenants without one are absent.
     receivers: Table<TenantId, ReceiverRow>,
     /// New sender details.
     sender_infos: Log<(SenderInfo, WalletId)>,
-    /// New answers of senders to where money is to be sent back.
+    /// New refund addresses that senders entered.
     refund_addresses: Log<RefundTo>,
     /// New events of the wallet service.
     wallet_events: Log<WalletEventEntry>,
-    /// New attempts to deliver.
+    /// New delivery attempts.
     delivery_attempts: Log<DeliveryAttempt>,
-    /// Tokens that nobody supports, newly found.
+    /// New unsupported tokens.
     unsupported: Log<UnsupportedAsset>,
     /// New alerts.
     alerts: Log<(TenantId, Alert)>,
@@ -192,7 +196,7 @@ working_set! {
 }
 
 impl WorkingSet {
-    /// The account as the command at hand sees it; one that was never used is empty.
+    /// The account as the current command sees it; empty if never used.
     pub fn account(&self, tenant: TenantId, code: &AccountCode) -> Account {
         let key = (tenant, code.clone());
         self.accounts.get(&key).cloned().unwrap_or_else(|| Account::empty(tenant, code.clone()))
@@ -211,7 +215,7 @@ impl WorkingSet {
         Ok(())
     }
 
-    /// Adds events to the tenant's log, numbering them on.
+    /// Adds events to the tenant's log with consecutive numbers.
     pub fn append(&mut self, tenant: TenantId, events: Vec<NewEvent>) {
         let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
         for event in events {
@@ -230,7 +234,7 @@ impl WorkingSet {
         self.heads.put(tenant, head);
     }
 
-    /// Adds a person's deed to the tenant's audit log. Whoever decides has named the log's end.
+    /// Adds a user's action to the tenant's audit log. The command's need includes the log's end.
     pub fn note(&mut self, tenant: TenantId, deed: audit::Deed, note: audit::Note) {
         let mut head = self.audit_heads.get(&tenant).copied().unwrap_or_default();
         self.audit_entries.add(head.append(tenant, self.now, deed, note));
@@ -242,7 +246,7 @@ impl WorkingSet {
         self.heads.changes().map(|(tenant, ..)| *tenant).collect()
     }
 
-    /// Changes the job of `subject`. The fence stays: only taking a job raises it.
+    /// Changes the job of `subject`. The fence stays: only a lease increases it.
     pub fn set_job(&mut self, tenant: TenantId, subject: Uuid, change: JobChange) {
         let old = self.jobs.get(&(tenant, subject)).cloned().flatten();
         let row = match change {
@@ -260,8 +264,8 @@ impl WorkingSet {
         self.jobs.put((tenant, subject), row);
     }
 
-    /// What a sender has had paid out over a rail, with what this batch has begun and given back. Whoever decides has
-    /// named the tally.
+    /// A sender's usage of a rail, including the attempts that this batch began or ended. The
+    /// command's need includes the usage.
     pub fn spent(&self, tenant: TenantId, tally: &Tally) -> Spent {
         let before = self.spendings.get(&(tenant, tally.clone())).copied().unwrap_or_default();
         let of_tenant = self.attempts.changes().filter(|((owner, _), ..)| *owner == tenant);
@@ -270,12 +274,12 @@ impl WorkingSet {
         })
     }
 
-    /// Adds an order beside its payment.
+    /// Adds the order of a payment.
     pub fn add_order(&mut self, tenant: TenantId, payment: PaymentId, order: Order) {
         self.orders.add((tenant, payment, order));
     }
 
-    /// Adds something for a person to look at.
+    /// Adds a discrepancy for review.
     pub fn add_discrepancy(&mut self, tenant: TenantId, discrepancy: Discrepancy) {
         self.discrepancies.add((tenant, discrepancy));
     }

@@ -1,14 +1,15 @@
-//! Rows in memory, by key or only added. A row that a refused command wrote never becomes part of the batch.
+//! Rows in memory, by key or append-only. A row that a refused command wrote never becomes part of
+//! the batch.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use rustc_hash::FxBuildHasher;
 
-/// A batch has a few hundred rows at most: whoever chooses keys that collide gains nothing.
+/// A batch has a few hundred rows at most: colliding keys are no attack.
 type Rows<K, V> = HashMap<K, V, FxBuildHasher>;
 
-/// Rows of one table: as loaded, as the batch leaves them, as the command at hand would.
+/// Rows of one table: as loaded, as of the batch, and the current command's draft.
 #[derive(Debug)]
 pub struct Table<K, V> {
     loaded: Rows<K, V>,
@@ -23,27 +24,27 @@ impl<K, V> Default for Table<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
-    /// Puts a row as the database has it.
+    /// Adds a row from the database.
     pub fn load(&mut self, key: K, row: V) {
         self.loaded.insert(key, row);
     }
 
-    /// The row as the database has it.
+    /// The row as loaded from the database.
     pub fn loaded(&self, key: &K) -> Option<&V> {
         self.loaded.get(key)
     }
 
-    /// The row as the command at hand sees it.
+    /// The row as the current command sees it.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.draft.get(key).or_else(|| self.changed.get(key)).or_else(|| self.loaded.get(key))
     }
 
-    /// Writes a row, new or changed.
+    /// Writes a new or changed row.
     pub fn put(&mut self, key: K, row: V) {
         self.draft.insert(key, row);
     }
 
-    /// Every row as the command at hand sees it, in no order.
+    /// Every row as the current command sees it, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (&K, &V)> {
         let changed = self.changed.iter().filter(|(key, _)| !self.draft.contains_key(key));
         let hidden = |key: &K| self.draft.contains_key(key) || self.changed.contains_key(key);
@@ -51,12 +52,12 @@ impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
         self.draft.iter().chain(changed).chain(loaded)
     }
 
-    /// A row as the database has it, while it is being loaded from several tables.
+    /// A loaded row, while it is assembled from several tables.
     pub(crate) fn loaded_mut(&mut self, key: &K) -> Option<&mut V> {
         self.loaded.get_mut(key)
     }
 
-    /// Every changed row with the row as it was loaded (`None` = new).
+    /// Every changed row with the row as loaded (`None` = new).
     pub fn changes(&self) -> impl Iterator<Item = (&K, Option<&V>, &V)> {
         self.changed.iter().map(|(key, row)| (key, self.loaded.get(key), row))
     }
@@ -74,13 +75,13 @@ impl<K: Eq + Hash + Clone, V: Clone> Table<K, V> {
         }
     }
 
-    /// Whether the batch leaves every row as it was loaded.
+    /// Whether the batch leaves every row as loaded.
     pub fn is_unchanged(&self) -> bool {
         self.changed.is_empty()
     }
 }
 
-/// Rows that are only ever added; the command at hand adds behind `kept`.
+/// Append-only rows; the current command appends after `kept`.
 #[derive(Debug)]
 pub struct Log<T> {
     rows: Vec<T>,

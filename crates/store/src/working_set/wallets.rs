@@ -1,4 +1,4 @@
-//! What commands of the wallet service add to a batch.
+//! Additions of wallet commands to a batch.
 
 use domain::chain::KeyRole;
 use domain::delivery::DeliveryAttempt;
@@ -11,28 +11,28 @@ use domain::wallet_event::{NewWalletEvent, Subscriptions, WalletEventEntry};
 
 use super::WorkingSet;
 
-/// An address that signs for a tenant.
+/// A tenant's signer address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignerRow {
-    /// Which of the tenant's keys it is.
+    /// The role of its key.
     pub role: KeyRole,
-    /// The lowest nonce that no transaction of ours has.
+    /// The lowest nonce that none of our transactions uses.
     pub next_nonce: u64,
 }
 
-/// Where a tenant's webhooks go, as far as batches are concerned.
+/// A tenant's webhook endpoint, as far as batches need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverRow {
-    /// Since when it gets nothing, and why; `None` = it gets everything.
+    /// Since when it is disabled, and why; `None` = it is enabled.
     pub disabled: Option<(Timestamp, String)>,
-    /// The optional events that it gets.
+    /// The optional events that it receives.
     pub subscriptions: Subscriptions,
-    /// Rises by one with every change of the row.
+    /// Increases by one with every change of the row.
     pub version: i64,
 }
 
 impl WorkingSet {
-    /// Adds events to the tenant's log of the wallet service, numbering them on; the new entries.
+    /// Adds events to the tenant's wallet log with consecutive numbers; returns the new entries.
     pub fn append_wallet(&mut self, tenant: TenantId, events: Vec<NewWalletEvent>) -> Vec<WalletEventEntry> {
         let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
         let mut entries = Vec::with_capacity(events.len());
@@ -53,7 +53,7 @@ impl WorkingSet {
         entries
     }
 
-    /// Adds what a sender said, with the wallet that their escrow pays.
+    /// Adds a sender's submission, with the wallet that its escrow pays.
     pub fn add_sender(&mut self, info: SenderInfo, wallet: WalletId) {
         if let Some(number) = info.number {
             self.senders.put((info.tenant, info.request, number), info.clone());
@@ -61,12 +61,12 @@ impl WorkingSet {
         self.sender_infos.add((info, wallet));
     }
 
-    /// Adds where a sender wants money sent back.
+    /// Adds a refund address that a sender entered.
     pub fn add_refund_address(&mut self, answer: RefundTo) {
         self.refund_addresses.add(answer);
     }
 
-    /// Sends a tenant's receiver nothing more; where there is none, there is nothing to do.
+    /// Disables a tenant's endpoint, if it has one.
     pub fn disable_receiver(&mut self, tenant: TenantId, why: &str) {
         let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else { return };
         let disabled = Some((self.now, why.to_owned()));
@@ -74,17 +74,17 @@ impl WorkingSet {
         self.receivers.put(tenant, row);
     }
 
-    /// Adds a try to deliver.
+    /// Adds a delivery attempt.
     pub fn add_delivery_attempt(&mut self, attempt: DeliveryAttempt) {
         self.delivery_attempts.add(attempt);
     }
 
-    /// Adds a token that nobody supports; one that is known already stays as it is.
+    /// Adds an unsupported token; a known one is left unchanged.
     pub fn add_unsupported(&mut self, asset: UnsupportedAsset) {
         self.unsupported.add(asset);
     }
 
-    /// Adds something for a person to look at; one that lies open already stays as it is.
+    /// Adds an alert; an open one is left unchanged.
     pub fn add_alert(&mut self, tenant: TenantId, alert: Alert) {
         self.alerts.add((tenant, alert));
     }

@@ -1,4 +1,4 @@
-//! Tenants, access keys, seals, remembered values.
+//! Tenants, access keys, seals, named values.
 
 use domain::ids::TenantId;
 use domain::payment::IdSource;
@@ -39,14 +39,14 @@ pub async fn a_policy_has_a_number_that_rises_with_each_change(world: World) {
     store.set_tenant_policy(tenant, &first, "op").await.expect("set");
     assert_eq!(now().await.wallet.version, 1, "nothing was changed");
     let mut wanted = first.clone();
-    // Whoever changes it does not number it.
+    // The version is assigned by the store, not by its caller.
     (wanted.require_hmac, wanted.wallet.version) = (!first.require_hmac, 77);
     store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await.expect("set");
     assert_eq!(now().await.wallet.version, 2);
     let back = store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await;
     assert!(matches!(back, Err(StoreError::Conflict(_))), "{back:?}");
     store.set_tenant_policy(tenant, &first, "op").await.expect("set");
-    assert_eq!(now().await.wallet.version, 3, "what is as it was is another version all the same");
+    assert_eq!(now().await.wallet.version, 3, "restoring the old values creates a new version");
     let stale = store.set_tenant_policy_as_seen(tenant, &first, &wanted, "op").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
 }
@@ -75,7 +75,7 @@ pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
     assert_eq!(newest.subject, "c-1");
     let [basic, enhanced] = ["BASIC", "ENHANCED"].map(|level| Some(format!(r#"{{"kyc_level":"{level}"}}"#)));
     assert_eq!((newest.before, newest.after), (basic, enhanced));
-    // A batch reads what the record says when it is decided.
+    // A batch reads the record's value at its decision.
     let mut need = tenant_need(one);
     need.customer_records.extend(["c-1", "c-3"].map(|id| (one, id.to_owned())));
     let mut read = Vec::new();
@@ -90,7 +90,7 @@ pub async fn a_database_belongs_to_one_environment(world: World) {
     let store = &world.store;
     assert_eq!(store.environment().await, Ok(None));
     store.note_environment(Environment::Mock).await.expect("noted");
-    store.note_environment(Environment::Production).await.expect("noted already");
+    store.note_environment(Environment::Production).await.expect("recorded already");
     assert_eq!(store.environment().await, Ok(Some(Environment::Mock)), "the first one");
     let tenant = world.tenant("demobank", 0).await;
     store.insert_key(&key(tenant, "demobank-test_pay-a"), "op").await.expect("added");
@@ -100,7 +100,7 @@ pub async fn a_database_belongs_to_one_environment(world: World) {
     store.insert_key(&live, "op").await.expect("added");
     assert_eq!((others(Environment::Production).await, others(Environment::Mock).await), (1, 1));
     store.revoke_key("demobank-test_pay-a", "op").await.expect("revoked");
-    assert_eq!(others(Environment::Production).await, 0, "what is revoked opens nothing");
+    assert_eq!(others(Environment::Production).await, 0, "revoked keys do not count");
 }
 
 fn key(tenant: TenantId, access_key: &str) -> KeyRow {
@@ -139,7 +139,7 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     assert_eq!(valid(&found, rotated_at + Span::hours(1)), ["bmV3"]);
     world.store.rotate_key(name, SecretString::from("bmV3ZXI="), Span::hours(1), "op").await.expect("rotated");
     let found = world.store.key(name).await.expect("read").expect("there");
-    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3", "c2VjcmV0"], "each until its hour");
+    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3", "c2VjcmV0"], "each until its expiry");
     assert_eq!(valid(&found, found.secrets[0].created_at + Span::hours(1)), ["bmV3ZXI="]);
 
     world.store.suspend_key(name, true, "op").await.expect("suspended");
@@ -149,7 +149,7 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     assert!(found.suspended && found.revoked_at.is_some() && found.allowed_ips.is_empty());
     assert!(matches!(world.store.revoke_key(name, "op").await, Err(StoreError::Conflict(_))));
     let rotated = world.store.rotate_key(name, SecretString::from("x"), Span::hours(1), "op").await;
-    assert!(matches!(rotated, Err(StoreError::Conflict(_))), "a void key gets no new secret");
+    assert!(matches!(rotated, Err(StoreError::Conflict(_))), "a revoked key gets no new secret");
     let unknown = world.store.rotate_key("nobody", SecretString::from("x"), Span::hours(1), "op").await;
     assert_eq!(unknown, Err(StoreError::NotFound("access key")));
 }
@@ -164,8 +164,8 @@ pub async fn sealed_values_open_only_where_they_belong(world: World) {
     else {
         return;
     };
-    assert_eq!(seen, Ok(0), "no name stands in the clear");
-    // Each row gets another row's document, in its own tenant or from the other.
+    assert_eq!(seen, Ok(0), "no name is stored in plaintext");
+    // Each row gets another row's document, of its own tenant or of the other.
     world
         .sql("CREATE TABLE copies AS SELECT payment, document FROM payment_order")
         .await
@@ -185,7 +185,7 @@ pub async fn sealed_values_open_only_where_they_belong(world: World) {
     assert!(why.contains("not configured"), "{why}");
 }
 
-/// A condition on documents that hold the beneficiary's name as it is.
+/// A condition on documents that contain the beneficiary's name in plaintext.
 fn looks_plain(order: &domain::order::Order) -> String {
     let hex: String = order.beneficiary_name.bytes().map(|byte| format!("{byte:02x}")).collect();
     format!(
@@ -211,7 +211,7 @@ pub async fn a_new_key_encryption_key_opens_what_the_old_one_sealed(world: World
     assert!(matches!(old_only, Err(StoreError::Corrupt(_))), "the newest key seals");
 }
 
-pub async fn cursors_and_values_are_remembered(world: World) {
+pub async fn cursors_and_values_are_stored(world: World) {
     let rail = RailId::new("pak-raast");
     assert_eq!(world.store.rail_cursor(&rail).await, Ok(None));
     for cursor in ["a/1", "b/2"] {

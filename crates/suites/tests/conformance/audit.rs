@@ -1,4 +1,4 @@
-//! The audit log: one entry per deed, in the commit of the deed; lists.
+//! The audit log: one entry per action, in the commit of the action; lists.
 
 use domain::audit::{ChainFault, Deed, Entry, Facts, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
@@ -85,7 +85,7 @@ pub async fn a_change_that_is_refused_leaves_no_entry(world: World) {
     assert_eq!(actions(&world.audited(tenant).await), ["key.create", "tenant.create"]);
 }
 
-pub async fn before_and_after_are_told_without_secrets(world: World) {
+pub async fn before_and_after_are_recorded_without_secrets(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     world.store.insert_key(&key(tenant, "k"), "op").await.expect("added");
     world.store.suspend_key("k", true, "op").await.expect("suspended");
@@ -121,16 +121,16 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
     world.execute(&need, |ws, _| two(ws)).await.expect("committed");
     let entries = world.audited(tenant).await;
     let subjects: Vec<&str> = entries.iter().map(|entry| entry.note.subject.as_str()).collect();
-    assert_eq!(subjects[..4], ["3", "1", "3", "1"], "what was discarded was never noted");
+    assert_eq!(subjects[..4], ["3", "1", "3", "1"], "discarded actions were never recorded");
     assert_eq!(entries[0].seq, 5);
     assert_eq!(world.audited(other).await.len(), 1);
-    // What a batch says of a chain that it has not read meets the chain.
+    // An entry based on a chain that was not read conflicts with the chain.
     let blind = world.execute(&tenant_need(tenant), |ws, _| two(ws)).await;
     assert!(matches!(blind, Err(store::ExecuteError::Contended)), "{blind:?}");
     whole(&world).await;
 }
 
-pub async fn whoever_writes_at_once_finds_his_place(world: World) {
+pub async fn concurrent_writers_append_in_order(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let writers = (0..40).map(|n| world.store.note_deed(tenant, "op", Note::new("alert.close", "alert", n)));
     for done in join_all(writers).await {
@@ -206,7 +206,7 @@ pub async fn entries_are_found_by_number_thing_and_request(world: World) {
     assert_eq!(store.audit_entries(&filter, 10).await.expect("read").len(), 3);
 }
 
-pub async fn what_an_older_program_noted_is_chained(world: World) {
+pub async fn entries_of_older_versions_are_chained(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let id = match world.side {
         Side::Memory => return,
@@ -231,5 +231,5 @@ pub async fn what_an_older_program_noted_is_chained(world: World) {
     whole(&world).await;
     world.sql("DELETE FROM audit_head WHERE seq = 0").await.expect("beside").expect("the tenant's");
     let report = world.store.verify_audit(Some(tenant), &[], &[]).await.expect("read");
-    assert_eq!(report.chains[0].fault, Some(ChainFault::Gone), "each tenant has a chain from the beginning");
+    assert_eq!(report.chains[0].fault, Some(ChainFault::Gone), "each tenant has a chain from its creation");
 }

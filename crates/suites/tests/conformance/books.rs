@@ -69,7 +69,7 @@ pub async fn transfers_are_read_in_pages(world: World) {
 }
 
 /// I14
-pub async fn what_rails_paid_stands_beside_our_accounts_there(world: World) {
+pub async fn amounts_paid_by_rails_are_read_with_our_accounts(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (settled, open) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
     let rail = RailId::new("pak-raast");
@@ -83,6 +83,6 @@ pub async fn what_rails_paid_stands_beside_our_accounts_there(world: World) {
     if world.sql("DELETE FROM account WHERE code LIKE 'nostro:%'").await.is_some() {
         let books = world.store.rail_books(tenant).await.expect("read");
         let shown: Vec<_> = books.iter().map(|it| (it.settled, it.account.balance().minor)).collect();
-        assert_eq!(shown, [(settled.amount.minor, 0)], "what was paid and never booked is not overlooked");
+        assert_eq!(shown, [(settled.amount.minor, 0)], "an amount paid and never booked is included");
     }
 }

@@ -1,4 +1,4 @@
-//! How far the chain is taken in, and by whom; our own transactions.
+//! Ingestion of the chain under its role; our own transactions.
 
 use domain::audit::{Deed, INSTALLATION};
 use domain::chain::{Address, Block, BlockHash, TxHash};
@@ -18,7 +18,7 @@ async fn watcher(world: &World, owner: &str) -> HeldRole {
     HeldRole { name: "watch:ethereum".to_owned(), owner: owner.to_owned(), fence: fence.expect("free") }
 }
 
-/// The block of this height; `fork` tells blocks of the same height apart.
+/// The block of this height; `fork` distinguishes blocks of the same height.
 fn block(number: u64, fork: u64) -> Block {
     let hash = |number| BlockHash(word(number * 1_000 + fork));
     Block { number, hash: hash(number), parent: hash(number - 1), at: Timestamp(i64::try_from(number).expect("small")) }
@@ -30,23 +30,23 @@ fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
     VaultLog { place, log_index, tx, ordinal: log_index, vault, coin, minor }
 }
 
-pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
+pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     let role = watcher(&world, "a").await;
     let (escrow, wallet) = (Address([5; 20]), Address([6; 20]));
     assert_eq!(world.store.chain_headers(9).await, Ok(Vec::new()));
     let logs = [log(11, 0, escrow, 5 * COIN), log(11, 1, escrow, -2 * COIN), log(11, 1, wallet, 2 * COIN)];
     for number in 10..=12 {
         let logs: &[VaultLog] = if number == 11 { &logs } else { &[] };
-        // Once more, as after a crash between the save and its acknowledgement.
+        // Twice, as after a crash between the save and its acknowledgement.
         for _ in 0..2 {
-            world.store.take_block_in(&role, &block(number, 0), logs).await.expect("taken in");
+            world.store.take_block_in(&role, &block(number, 0), logs).await.expect("ingested");
         }
     }
     assert_eq!(world.store.chain_headers(2).await, Ok(vec![block(12, 0), block(11, 0)]));
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdc).await, Ok(3 * COIN));
     assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdt).await, Ok(0));
     assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
-    // What is kept of a block is exchanged for what it has.
+    // The stored logs of a block are replaced.
     assert_eq!(world.store.vault_logs_between(11, 12).await.map(|logs| logs.len()), Ok(3));
     assert_eq!(world.store.vault_logs_between(12, 99).await, Ok(Vec::new()));
     world.store.amend_block(&role, block(11, 0).hash, &logs[..1]).await.expect("amended");
@@ -67,19 +67,19 @@ pub async fn blocks_are_taken_in_once_and_rewound(world: World) {
 pub async fn old_headers_go_and_logs_stay(world: World) {
     let role = watcher(&world, "a").await;
     let vault = Address([5; 20]);
-    world.store.take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)]).await.expect("taken in");
+    world.store.take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)]).await.expect("ingested");
     for number in [11, 10 + HEADERS_KEPT] {
-        world.store.take_block_in(&role, &block(number, 0), &[]).await.expect("taken in");
+        world.store.take_block_in(&role, &block(number, 0), &[]).await.expect("ingested");
     }
     let kept: Vec<u64> = world.store.chain_headers(999).await.expect("read").iter().map(|it| it.number).collect();
     assert_eq!(kept, [10 + HEADERS_KEPT, 11]);
     assert_eq!(world.store.vault_sum(vault, StableCoin::Usdc).await, Ok(COIN));
 }
 
-pub async fn who_lost_the_role_writes_nothing(world: World) {
+pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {
     world.tenant("demobank", 0).await;
     let old = watcher(&world, "a").await;
-    world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("taken in");
+    world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("ingested");
     world.pass(Span::mins(2)).await;
     let new = watcher(&world, "b").await;
     let token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: false, at_block: 9 };
@@ -94,10 +94,10 @@ pub async fn who_lost_the_role_writes_nothing(world: World) {
     }
     assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
     assert_eq!(world.store.token_states().await, Ok(Vec::new()));
-    world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("taken in");
+    world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("ingested");
 }
 
-pub async fn states_of_tokens_are_remembered(world: World) {
+pub async fn token_states_are_stored(world: World) {
     let role = watcher(&world, "a").await;
     let mut token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
     for paused in [true, false] {
@@ -108,7 +108,7 @@ pub async fn states_of_tokens_are_remembered(world: World) {
     let accept =
         async |seen: TokenState| world.store.accept_token_code(&seen, Deed::from("amal").because("audited")).await;
     let older = accept(TokenState { at_block: 8, ..token }).await;
-    assert!(matches!(older, Err(StoreError::Conflict(_))), "it is not what was looked at: {older:?}");
+    assert!(matches!(older, Err(StoreError::Conflict(_))), "it is not the reviewed state: {older:?}");
     assert_eq!(world.store.token_states().await, Ok(vec![token]));
     accept(token).await.expect("accepted");
     assert_eq!(world.store.token_states().await, Ok(vec![TokenState { code_changed: false, ..token }]));
@@ -190,14 +190,14 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
         world.pass(Span::secs(1)).await;
     }
     let from = |height| world.store.chain_txs_from_height(height);
-    assert_eq!(from(20).await, Ok(vec![open[1].clone(), open[3].clone()]), "those that are over too");
+    assert_eq!(from(20).await, Ok(vec![open[1].clone(), open[3].clone()]), "completed ones included");
     assert_eq!(from(21).await, Ok(open[3..4].to_vec()));
     assert_eq!(world.store.open_chain_txs(9).await, Ok(open[..3].to_vec()), "of all tenants, the oldest first");
     assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
     let signer = open[0].signer;
     assert_eq!(world.store.taken_nonces(signer, 1, 4).await, Ok(vec![1, 2, 3]), "of all states");
     assert_eq!(world.store.taken_nonces(Address([9; 20]), 0, 9).await, Ok(Vec::new()));
-    assert_eq!(world.store.next_nonce(tenant, signer).await, Ok(None), "nothing was taken through its sequence");
+    assert_eq!(world.store.next_nonce(tenant, signer).await, Ok(None), "no nonce was assigned");
 
     let intents = world
         .put(tenant, |ws, ids| {
@@ -219,7 +219,7 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
     }
 }
 
-pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
+pub async fn alerts_stay_open_until_closed(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let alert =
         |what: &str| Alert { kind: AlertKind::LowGas, subject: Uuid::from_u128(7 << 64), what: what.to_owned() };
@@ -242,7 +242,7 @@ pub async fn alerts_lie_open_until_somebody_closes_them(world: World) {
     assert_eq!((noted.note.action.as_str(), noted.deed.why.as_str()), ("alert.close", "topped up"));
     assert_eq!(noted.note.before.as_deref(), Some(r#"{"alert":"low_gas","what":"low"}"#));
     world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
-    assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised anew");
+    assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised again");
 }
 
 pub async fn unsupported_tokens_are_noted_once(world: World) {

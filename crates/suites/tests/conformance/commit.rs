@@ -1,4 +1,4 @@
-//! Batches: all or nothing, decided again where another commit was first, in doubt where the answer was lost.
+//! Batches: all or nothing, decided again after a conflicting commit, unknown after a lost answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use store::{ExecuteError, TRIES_MAX};
 use crate::wallet_world::SIGNER;
 use crate::world::{Side, World, put_payment, put_quote, tenant_need};
 
-/// Does one thing to the first batch that passes a point.
+/// Injects one fault into the first batch that passes a point.
 struct Once(FaultPoint, FaultAction, AtomicUsize);
 
 impl Faults for Once {
@@ -37,7 +37,7 @@ pub async fn a_conflict_is_decided_again_on_fresh_rows(world: World) {
     let mut runs = 0;
     let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
         runs += 1;
-        // The first run pretends not to have seen that the external id is taken.
+        // The first run ignores that the external id is taken.
         if runs == 1 {
             put_payment(ws, &quote, Some("mine"), ids);
             ws.external_ids = store::working_set::Table::default();
@@ -92,7 +92,7 @@ async fn one_quote_under(
 ) -> (World, BatchId, Result<BatchId, ExecuteError>, bool) {
     let world = world.with_faults(faults).await;
     let mut ids = world.store.ids();
-    // Creating a tenant is no batch and passes no fault point.
+    // Creating a tenant is not a batch and passes no fault point.
     let tenant = world.tenant("faulty", 0).await;
     let batch = BatchId(ids.next());
     let mut made = None;
@@ -117,7 +117,7 @@ pub async fn a_lost_commit_is_found_never_to_land(world: World) {
         one_quote_under(&world, once(FaultPoint::BeforeCommit, FaultAction::LoseCommit)).await;
     assert_eq!((result, there), (Err(ExecuteError::CommitUnknown(batch)), false));
     assert_eq!(world.store.was_committed(batch).await, Ok(false));
-    // From now on it cannot land any more.
+    // From now on it can no longer land.
     let tenant = world.tenant("later", 0).await;
     let mut ids = world.store.ids();
     let late =
@@ -143,7 +143,7 @@ pub async fn asking_again_gives_the_same_answer(world: World) {
     let never = BatchId(world.store.ids().next());
     for _ in 0..3 {
         assert_eq!(world.store.was_committed(landed).await, Ok(true));
-        assert_eq!(world.store.was_committed(never).await, Ok(false), "the question itself is not taken for a commit");
+        assert_eq!(world.store.was_committed(never).await, Ok(false), "the question itself does not count as a commit");
     }
 }
 
@@ -160,7 +160,7 @@ pub async fn event_numbers_have_no_gaps_under_concurrent_batches(world: World) {
     let work = (0..BATCHES).map(|at| {
         let world = if at % 2 == 0 { &world } else { &other };
         let mut need = tenant_need(tenants[at % tenants.len()]);
-        // A third of the batches is about both tenants.
+        // Every third batch concerns both tenants.
         if at % 3 == 0 {
             tenants.iter().for_each(|tenant| need.merge(tenant_need(*tenant)));
         }
@@ -188,7 +188,7 @@ pub async fn event_numbers_have_no_gaps_under_concurrent_batches(world: World) {
     assert_eq!(found, made.iter().sum::<usize>() * 2);
 }
 
-pub async fn a_caller_that_goes_away_leaves_nothing(world: World) {
+pub async fn a_cancelled_caller_leaves_nothing(world: World) {
     if matches!(world.side, Side::Memory) {
         return;
     }
@@ -211,7 +211,7 @@ pub async fn a_caller_that_goes_away_leaves_nothing(world: World) {
         let before = world.store.event_head(tenant).await.expect("read");
         let landed = world.store.was_committed(batch).await.expect("asked");
         let after = world.store.event_head(tenant).await.expect("read");
-        assert!(landed || before == after, "nothing lands after it was said to be lost");
+        assert!(landed || before == after, "nothing lands after it was reported as lost");
     }
     world.quote(tenant).await;
     let events = world.store.events_after(tenant, 0, 100).await.expect("read");
@@ -226,8 +226,8 @@ pub async fn a_batch_must_lock_every_tenant_that_it_names(world: World) {
     assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "{refused:?}");
 }
 
-/// Rows are made while those before them are on their way to the database.
-pub async fn a_row_that_cannot_be_made_leaves_nothing_of_its_batch(world: World) {
+/// Rows are encoded while earlier ones are on their way to the database.
+pub async fn a_row_that_cannot_be_encoded_rolls_back_its_batch(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let quote = world.quote(tenant).await;
     let mut need = tenant_need(tenant);

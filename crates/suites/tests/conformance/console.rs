@@ -1,4 +1,4 @@
-//! People of the console, their tries and sessions, and proposals that somebody else decides about.
+//! Users of the console, their sign-in attempts and sessions, and proposals.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub async fn person(world: &World, login: &str) -> StoredUser {
     world.store.user_by_login(login).await.expect("read").expect("there")
 }
 
-pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
+pub async fn users_are_stored_and_their_codes_accepted_once(world: World) {
     let ayesha = person(&world, "ayesha").await;
     let again = NewUser {
         login: "ayesha".to_owned(),
@@ -46,7 +46,7 @@ pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
     world.store.enrol_totp(&ayesha.user, &secret, 5, "ayesha").await.expect("enrolled");
     let found = world.store.user(ayesha.user.id).await.expect("read").expect("there");
     assert_eq!(found.totp.map(|secret| *secret.expose_secret()), Some([7; 20]));
-    // Whoever knows the password alone does not put a secret of his own in its place.
+    // Knowledge of the password alone does not suffice to replace the secret.
     let other = SecretBox::new(Box::new([8; 20]));
     let replaced = world.store.enrol_totp(&ayesha.user, &other, 9, "mallory").await;
     assert!(matches!(replaced, Err(StoreError::Conflict(_))), "{replaced:?}");
@@ -57,7 +57,7 @@ pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
     let change = UserChange::Access { roles: BTreeSet::from([Role::Viewer]), scope, version: found.version };
     world.store.change_user(&found.user, &change, START, "op").await.expect("changed");
     let stale = world.store.change_user(&found.user, &change, START, "op").await;
-    assert!(matches!(stale, Err(StoreError::Conflict(_))), "changed since it was looked at: {stale:?}");
+    assert!(matches!(stale, Err(StoreError::Conflict(_))), "changed since it was read: {stale:?}");
     let found = world.store.user(ayesha.user.id).await.expect("read").expect("there");
     assert_eq!((found.user.scope, found.user.roles.len()), (scope, 1));
     assert_eq!(found.totp.map(|secret| *secret.expose_secret()), Some([7; 20]));
@@ -65,7 +65,7 @@ pub async fn people_are_kept_and_their_codes_taken_once(world: World) {
     world.store.enrol_totp(&found.user, &other, 9, "ayesha").await.expect("enrolled again");
 }
 
-pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
+pub async fn a_session_is_valid_until_its_user_is_disabled(world: World) {
     let ayesha = person(&world, "ayesha").await;
     let session = |number: u8, stage, totp| NewSession {
         token_digest: [number; 32],
@@ -93,7 +93,7 @@ pub async fn a_session_is_its_persons_until_he_is_disabled(world: World) {
     let afterwards = world.store.begin_session(&session(3, Stage::Open, None), None).await;
     assert!(matches!(afterwards, Err(StoreError::Conflict(_))), "{afterwards:?}");
     world.store.change_user(&ayesha.user, &UserChange::Enable, START, "op").await.expect("enabled");
-    assert!(world.store.session([3; 32]).await.expect("read").is_none(), "none began while he was disabled");
+    assert!(world.store.session([3; 32]).await.expect("read").is_none(), "none started while the user was disabled");
 }
 
 async fn at_the_provider(world: &World, login: &str, name: &str) -> Result<StoredUser, StoreError> {
@@ -119,16 +119,16 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     let login = ProviderLogin { name: "ayesha@bank.example".to_owned(), bound: None };
     assert_eq!((ayesha.password.as_str(), &ayesha.provider), ("", &Some(login)));
     let twice = at_the_provider(&world, "ayesha2", "ayesha@bank.example").await;
-    assert!(matches!(twice, Err(StoreError::Conflict(_))), "a name there is one person's: {twice:?}");
+    assert!(matches!(twice, Err(StoreError::Conflict(_))), "a name there belongs to one user: {twice:?}");
     let omar = at_the_provider(&world, "omar", "omar@bank.example").await.expect("made");
-    // Who was looked at under another name, and who is bound to somebody, is not bound.
+    // A user read under another name, or bound already, is not bound.
     let stale = store.bind_user(&ayesha.user, "omar@bank.example", &subject("1"), "ayesha").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
     store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("1"), "ayesha").await.expect("bound");
     let again = store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "mallory").await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     let shared = store.bind_user(&omar.user, "omar@bank.example", &subject("1"), "omar").await;
-    assert!(matches!(shared, Err(StoreError::Conflict(_))), "a subject is one person's: {shared:?}");
+    assert!(matches!(shared, Err(StoreError::Conflict(_))), "a subject belongs to one user: {shared:?}");
     let found = store.user_by_subject(&subject("1")).await.expect("read").expect("there");
     assert_eq!((found.user.id, found.provider.and_then(|login| login.bound)), (ayesha.user.id, Some(subject("1"))));
     let elsewhere = Subject { issuer: "https://other.example".to_owned(), ..subject("1") };
@@ -136,13 +136,13 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     let named = store.user_by_provider_name("omar@bank.example").await.expect("read").expect("there");
     assert_eq!(named.user.id, omar.user.id);
     assert!(store.user_by_provider_name("ayesha").await.expect("read").is_none());
-    // Neither a password nor codes for whoever signs in there.
+    // Users of the identity provider have neither a password nor codes.
     let password = UserChange::Password { hash: "$argon2id$…".to_owned(), is_initial: true };
     let refused = store.change_user(&ayesha.user, &password, START, "op").await;
     assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
     let codes = store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await;
     assert!(matches!(codes, Err(StoreError::Conflict(_))), "{codes:?}");
-    // Unbound, he is bound anew; every session has ended with it.
+    // After unbinding, the user is bound again; every session has ended with it.
     let bound = subject("1");
     let session = NewSession {
         token_digest: [5; 32],
@@ -162,8 +162,8 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     assert!(store.session([5; 32]).await.expect("read").is_none());
     let nothing = store.change_user(&ayesha.user, &UserChange::Unbind, START, "op").await;
     assert!(matches!(nothing, Err(StoreError::Conflict(_))), "{nothing:?}");
-    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "ayesha").await.expect("bound anew");
-    // From one way to the other and back: nothing of the first stays.
+    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "ayesha").await.expect("bound again");
+    // From one method to the other and back: nothing of the first stays.
     let first = UserChange::FirstPassword { hash: "$argon2id$…".to_owned() };
     store.change_user(&ayesha.user, &first, START, "op").await.expect("changed");
     let found = store.user(ayesha.user.id).await.expect("read").expect("there");
@@ -174,11 +174,11 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     store.change_user(&ayesha.user, &there, START, "op").await.expect("changed");
     let found = store.user(ayesha.user.id).await.expect("read").expect("there");
     assert!(found.totp.is_none() && found.password.is_empty() && !found.password_is_initial);
-    // What was erased stands in the log.
+    // Deleted values are in the audit log.
     let before = async |action: &str| {
         let filter = store::AuditFilter { action: Some(action.to_owned()), ..store::AuditFilter::default() };
         let newest = store.audit_entries(&filter, 1).await.expect("read").swap_remove(0);
-        newest.note.before.expect("what was before")
+        newest.note.before.expect("the previous state")
     };
     let left = before("user.leave_provider").await;
     assert!(left.contains("ayesha@bank.example") && left.contains(&subject("2").subject), "{left}");
@@ -189,7 +189,7 @@ pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
     let taken = UserChange::Provider { name: "omar@bank.example".to_owned() };
     let taken = store.change_user(&ayesha.user, &taken, START, "op").await;
     assert!(matches!(taken, Err(StoreError::Conflict(_))), "{taken:?}");
-    // Nobody is bound who may not sign in.
+    // A disabled user is not bound.
     store.change_user(&omar.user, &UserChange::Disable, START, "op").await.expect("disabled");
     let gone = store.bind_user(&omar.user, "omar@bank.example", &subject("3"), "omar").await;
     assert!(matches!(gone, Err(StoreError::Conflict(_))), "{gone:?}");
@@ -218,7 +218,7 @@ pub async fn a_departure_comes_back_once(world: World) {
     assert_eq!(store.arrive([1; 32]).await, Ok(Some(departure(0))));
     assert_eq!(store.arrive([1; 32]).await, Ok(None), "once");
     store.depart([3; 32], &departure(20), START + Span::mins(10)).await.expect("noted");
-    assert_eq!(store.arrive([2; 32]).await, Ok(None), "those who never came back are forgotten");
+    assert_eq!(store.arrive([2; 32]).await, Ok(None), "abandoned sign-ins are deleted");
     assert_eq!(store.arrive([3; 32]).await, Ok(Some(departure(20))));
 }
 
@@ -228,22 +228,22 @@ pub async fn failed_tries_wait_longer_and_longer(world: World) {
     let mut waits = Vec::new();
     for _ in 0..11 {
         assert_eq!(world.store.count_try("name x", back, now).await, Ok(None));
-        // Whoever comes right behind it is told until when to wait, and is not counted.
+        // An attempt right after it is rejected with the waiting time, and is not counted.
         let until = world.store.count_try("name x", back, now + Span::millis(1)).await.expect("counted");
         waits.push(until.map_or(0, |until| (until - now).0 / 1_000_000));
         now = until.unwrap_or(now + Span::secs(1));
     }
-    // The second of two tries is counted too while nobody has to wait.
+    // The second of two attempts is counted too while there is no wait.
     assert_eq!(waits, [0, 10, 20, 40, 80, 160, 320, 640, 640, 640, 640]);
     world.store.forget_tries("name x").await.expect("forgotten");
     assert_eq!(world.store.count_try("name x", back, now).await, Ok(None));
     let later = now + Span::hours(2);
     for _ in 0..2 {
-        assert_eq!(world.store.count_try("name x", back, later).await, Ok(None), "old tries are forgotten");
+        assert_eq!(world.store.count_try("name x", back, later).await, Ok(None), "old attempts are reset");
     }
-    // Of two at the same time, the one that looked at the clock first may be counted last.
+    // Of two concurrent attempts, the one that read the clock first may be counted last.
     for at in [later, later - Span::millis(1)] {
-        assert_eq!(world.store.count_try("name y", back, at).await, Ok(None), "nobody waits yet");
+        assert_eq!(world.store.count_try("name y", back, at).await, Ok(None), "no wait yet");
     }
 }
 
@@ -260,7 +260,7 @@ pub async fn proposed(world: &World, tenant: TenantId, maker: &Person, url: &str
     Ok(world.store.approval(id).await?.expect("there"))
 }
 
-pub async fn a_proposal_is_decided_once_by_somebody_else(world: World) {
+pub async fn a_proposal_is_decided_once_by_another_user(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (maker, checker) = (who(&person(&world, "ayesha").await), who(&person(&world, "omar").await));
     let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
@@ -281,7 +281,7 @@ pub async fn a_proposal_is_decided_once_by_somebody_else(world: World) {
     let late = world.store.withdraw(&approval, &maker, "test").await;
     assert!(matches!(late, Err(StoreError::Conflict(_))), "{late:?}");
     assert_eq!(world.store.finish_approval(&approval, true, "", "test").await, Ok(one.is_ok()));
-    assert_eq!(world.store.finish_approval(&approval, false, "", "test").await, Ok(false), "noted once");
+    assert_eq!(world.store.finish_approval(&approval, false, "", "test").await, Ok(false), "recorded once");
 }
 
 pub async fn the_database_refuses_a_maker_as_checker(world: World) {
@@ -292,10 +292,10 @@ pub async fn the_database_refuses_a_maker_as_checker(world: World) {
     let Some(done) = world.sql(own).await else { return };
     assert!(done.is_err(), "{done:?}");
     let alone = world.sql("UPDATE approval SET state = 'approved'").await.expect("beside");
-    assert!(alone.is_err(), "nobody approved it: {alone:?}");
+    assert!(alone.is_err(), "not approved: {alone:?}");
 }
 
-pub async fn a_maker_takes_his_own_proposal_back(world: World) {
+pub async fn a_maker_withdraws_their_own_proposal(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (maker, other) =
         (who(&person(&world, "ayesha").await), Person { id: UserId(uuid::Uuid::new_v4()), login: "x".into() });

@@ -1,4 +1,4 @@
-//! What the operator console reads of payments and of the books.
+//! The operator console's reads of payments and books.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ async fn page(world: &World, tenant: TenantId, wanted: &PaymentsWanted) -> (Vec<
     (page.records.into_iter().map(|record| record.payment).collect(), page.next)
 }
 
-/// Pays out; the payment as it stands then.
+/// Pays a payment out; returns it in its new state.
 async fn paid(world: &World, tenant: TenantId, external_id: Option<&str>, reference: &str) -> Payment {
     let payment = world.payment(tenant, external_id).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;
@@ -38,7 +38,7 @@ async fn paid(world: &World, tenant: TenantId, external_id: Option<&str>, refere
     world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment
 }
 
-/// The rail gives a paid payment back.
+/// The rail returns a paid payment.
 async fn returned(world: &World, payment: &Payment) -> Payment {
     let mut given_back = None;
     let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
@@ -64,15 +64,15 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
         given_back = Some(it);
     };
     world.execute(&payment_need(payment), decide).await.expect("saved");
-    given_back.expect("given back")
+    given_back.expect("returned")
 }
 
-pub async fn payments_come_newest_first_behind_a_mark(world: World) {
+pub async fn payments_are_listed_newest_first_after_a_mark(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let mut made = Vec::new();
     for number in 0..7 {
         made.push(world.payment(tenant, None).await);
-        // Two of one instant are told apart by their ids.
+        // Two of one instant are distinguished by their ids.
         if number != 3 {
             world.pass(Span::secs(1)).await;
         }
@@ -99,7 +99,7 @@ pub async fn payments_come_newest_first_behind_a_mark(world: World) {
     assert_eq!(page(&world, foreign(), &first(10)).await, (Vec::new(), None));
 }
 
-pub async fn what_waits_for_people_is_counted_and_listed(world: World) {
+pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let (held, stuck) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
     world.payment(tenant, None).await;
@@ -189,7 +189,7 @@ pub async fn a_trial_balance_is_that_of_its_time(world: World) {
     }
     for (at, lines) in &known {
         let mut then = now(Some(*at)).await;
-        // An account that moved later only is there, and empty.
+        // An account that first moved later is included with zero sums.
         then.retain(|line| lines.iter().any(|known| known.name == line.name) || line.balance().minor != 0);
         assert_eq!(then, *lines);
         assert!(sums(&then).values().all(|sum| *sum == 0), "{then:?}");
@@ -201,13 +201,13 @@ pub async fn a_trial_balance_is_that_of_its_time(world: World) {
     assert_eq!((prefund.account.as_ref(), prefund.balance()), (Some(&code), account.balance()));
     assert!(world.store.shared_accounts(tenant).await.expect("read").contains(&account));
     assert!(now(Some(Timestamp(known[0].0.0 - Span::days(1).0))).await.iter().all(|it| it.balance().minor == 0));
-    // An earlier time is worked out only as long as that is not too much work. Clocks may differ by an hour.
+    // An earlier time is computed only within a limit on its cost. Clocks may differ by an hour.
     let since = known[1].0;
     let moved = world.store.transfers(tenant, None, 1_000).await.expect("read");
     let moved = moved.iter().filter(|it| it.at > since - Span::hours(1)).count();
     assert!(balance(Some(since), moved).await.is_some());
     assert_eq!(balance(Some(since), moved - 1).await, None);
-    assert!(balance(None, 0).await.is_some(), "the present one takes nothing back");
+    assert!(balance(None, 0).await.is_some(), "the current balance reverts no transfers");
     assert_eq!(world.store.trial_balance(foreign(), None, 0).await.expect("read"), Some(Vec::new()));
 }
 

@@ -1,13 +1,14 @@
-//! The guards of `reliability.md`, each hit directly by SQL and refused by the database itself.
+//! The guards of `reliability.md`, each triggered directly by SQL and rejected by the database
+//! itself.
 
 use domain::rail::RailId;
 
 use crate::world::World;
 
-/// Runs SQL that must be refused with these words.
+/// Runs SQL that must be rejected with one of these messages.
 pub async fn refused(world: &World, sql: &str, words: [&str; 2]) {
     let Some(result) = world.sql(sql).await else { return };
-    let Err(why) = result else { panic!("{sql} was taken") };
+    let Err(why) = result else { panic!("{sql} was accepted") };
     assert!(words.iter().any(|word| why.contains(word)), "{sql}: {why}");
 }
 
@@ -15,7 +16,7 @@ pub const UNIQUE: [&str; 2] = ["duplicate key", "UNIQUE constraint"];
 pub const CHECK: [&str; 2] = ["check constraint", "CHECK constraint"];
 pub const NOT_NULL: [&str; 2] = ["not-null constraint", "NOT NULL constraint"];
 
-/// Columns of `table` but those named, for a copy of a row.
+/// A statement that copies a row with some columns changed.
 pub fn copy(table: &str, columns: &str, changed: &str) -> String {
     format!("INSERT INTO {table} ({columns}) SELECT {changed} FROM {table}")
 }
@@ -50,7 +51,7 @@ pub async fn an_external_id_is_taken_once(world: World) {
     refused(&world, &copy("external_id", "tenant, external_id, payment", &changed), UNIQUE).await;
 }
 
-pub async fn only_a_refused_attempt_makes_room(world: World) {
+pub async fn only_a_rejected_attempt_frees_its_slot(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;
@@ -60,7 +61,7 @@ pub async fn only_a_refused_attempt_makes_room(world: World) {
     let Some(done) = world.sql("UPDATE attempt SET state = 'refused', slot = number").await else { return };
     assert_eq!(done, Ok(1));
     let again = second.replace("state, amount", "'sending', amount").replace("slot", "0");
-    assert_eq!(world.sql(&copy("attempt", columns, &again)).await, Some(Ok(1)), "after a refusal there is room");
+    assert_eq!(world.sql(&copy("attempt", columns, &again)).await, Some(Ok(1)), "after a rejection the slot is free");
     refused(&world, "UPDATE attempt SET state = 'accepted', slot = 0 WHERE number = 1", UNIQUE).await;
     refused(&world, "UPDATE attempt SET slot = 5 WHERE number = 2", CHECK).await;
 }
@@ -90,7 +91,7 @@ pub async fn money_that_is_held_never_goes_below_zero(world: World) {
         refused(&world, &format!("UPDATE account SET {change} WHERE code = 'prefund:USDT'"), CHECK).await;
     }
     refused(&world, "UPDATE account SET debits_pending = -1 WHERE code = 'prefund:USDT'", CHECK).await;
-    // The world outside may owe.
+    // External accounts may be overdrawn.
     let Some(done) = world.sql("UPDATE account SET debits_posted = 2000000000 WHERE code = 'external:USDT'").await
     else {
         return;
@@ -127,7 +128,7 @@ pub async fn unknown_values_are_refused(world: World) {
         refused(&world, sql, CHECK).await;
     }
     refused(&world, "UPDATE payment SET state = NULL", NOT_NULL).await;
-    // What a constraint does not know is refused when it is read.
+    // A value that no constraint covers is rejected on reading.
     if world.sql("UPDATE job SET kind = 'dance'").await.is_some() {
         let error = world.store.job_counts().await.expect_err("not readable");
         assert!(error.to_string().contains("unknown job kind"), "{error}");
@@ -139,7 +140,8 @@ pub async fn a_stale_write_is_refused(world: World) {
     let payment = world.payment(tenant, None).await;
     let Some(done) = world.sql("UPDATE payment SET version = version + 1").await else { return };
     assert_eq!(done, Ok(1));
-    // A batch that decided on the old row is refused by the guard, sees the new one, and goes through.
+    // A batch that decided on the old row is rejected by the guard, reads the new one, and
+    // succeeds.
     let mut runs = 0;
     let decide = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
         runs += 1;

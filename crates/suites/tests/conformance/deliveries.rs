@@ -1,4 +1,4 @@
-//! The wallet service's log of events and how it is delivered; receivers; what is old enough to go.
+//! The wallet service's event log and its deliveries; endpoints; pruning.
 
 use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
@@ -23,7 +23,7 @@ use crate::world::{World, tenant_need};
 
 const FIRST: Page = Page { page: 0, limit: 100 };
 
-/// One event of each kind, each of an aggregate of its own.
+/// One event of each kind, each of a separate aggregate.
 fn one_of_each(wallet: &Wallet, request: &PaymentRequest, at: Timestamp) -> Vec<NewWalletEvent> {
     let (minor, coin, tx, customer) = (5, StableCoin::Usdt, TxHash(word(1)), "C-1".to_owned());
     let (order, about) = (ExchangeId(Uuid::new_v4()), about(request));
@@ -106,7 +106,7 @@ pub async fn wallet_events_are_numbered_and_kept(world: World) {
     assert_eq!(world.store.wallet_event_head(other).await, Ok(0));
     assert_eq!(world.store.oldest_wallet_event(other).await, Ok(None));
     assert_eq!(world.store.wallet_events_after(other, 0, 9).await, Ok(Vec::new()));
-    // Each service counts for itself.
+    // Each service numbers its own events.
     world.quote(tenant).await;
     assert_eq!((world.store.event_head(tenant).await, world.store.wallet_event_head(tenant).await), (Ok(1), Ok(6)));
 }
@@ -239,7 +239,7 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
         .filter(|it| it.0 == "delivery")
         .map(|it| it.2)
         .collect();
-    assert_eq!(jobless.len(), 2, "the first of each aggregate that is not through: {jobless:?}");
+    assert_eq!(jobless.len(), 2, "the first pending one of each aggregate: {jobless:?}");
     assert!(jobless.contains(&first[2].event.0) && jobless.contains(&second[0].event.0));
     end(&world, &second[0], DeliveryState::Disabled).await;
     let lost = async |since, limit| {
@@ -270,7 +270,7 @@ pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: Worl
     assert_eq!(prune().await, 0, "young");
     world.pass(Span::days(2)).await;
     let young = announced(&world, &one, 4..=4).await;
-    assert_eq!(prune().await, 2, "up to the one that is still to be delivered");
+    assert_eq!(prune().await, 2, "up to the first undelivered one");
     assert_eq!(world.store.oldest_wallet_event(tenant).await.expect("read").map(|(seq, _)| seq), Some(3));
     assert_eq!(world.store.delivery(tenant, first[0].event).await, Ok(None));
     assert_eq!(world.store.delivery_attempts(tenant, first[0].event).await, Ok(Vec::new()));
@@ -279,7 +279,7 @@ pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: Worl
     assert_eq!(prune().await, 2);
     let left = world.store.deliveries(tenant, &DeliveryFilter::default(), FIRST).await.expect("read");
     assert_eq!(left.rows.into_iter().map(|it| it.delivery).collect::<Vec<_>>(), young);
-    assert_eq!(world.store.wallet_event_head(tenant).await, Ok(5), "numbers go on");
+    assert_eq!(world.store.wallet_event_head(tenant).await, Ok(5), "numbering continues");
 }
 
 fn secret(text: &str) -> SecretString {
@@ -297,7 +297,7 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     let store = &world.store;
     assert!(store.webhook(tenant).await.expect("read").is_none());
     let nobody = store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await;
-    assert_eq!(nobody, Err(StoreError::NotFound("receiver of webhooks")));
+    assert_eq!(nobody, Err(StoreError::NotFound("webhook endpoint")));
     assert!(matches!(store.set_webhook_url(tenant, "https://x.example", "op").await, Err(StoreError::Conflict(_))));
     store.add_webhook(tenant, "https://bank.example/hooks", secret("whsec_a"), "op").await.expect("added");
     let again = store.add_webhook(tenant, "https://other.example", secret("whsec_x"), "op").await;
@@ -341,7 +341,7 @@ pub async fn a_batch_switches_a_receiver_off(world: World) {
     need.receivers.insert((without, ()));
     let gone = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         assert!(ws.receivers.get(&tenant).is_some_and(|row| row.disabled.is_none()));
-        assert!(ws.receivers.get(&without).is_none(), "there is none");
+        assert!(ws.receivers.get(&without).is_none(), "no endpoint");
         ws.disable_receiver(tenant, "410");
         ws.disable_receiver(without, "410");
         ws.keep();
@@ -384,8 +384,8 @@ pub async fn permits_never_exceed_the_limit(world: World) {
     assert_eq!(draw(tenant, "wallets", window, 1, LIMIT).await, (0, LIMIT), "used up");
     assert_eq!(world.store.drawn_permits(tenant, "wallets", window).await, Ok(LIMIT));
     assert_eq!(world.store.drawn_permits(tenant, "wallets", window + Span::mins(1)).await, Ok(0));
-    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit takes nothing back");
-    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one gives the rest");
+    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit revokes nothing");
+    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one grants the rest");
     assert_eq!(draw(tenant, "orders", window, 9, 50).await, (9, 9));
     assert_eq!(draw(other, "wallets", window, 200, LIMIT).await, (LIMIT, LIMIT));
     assert_eq!(draw(tenant, "wallets", window + Span::mins(1), 3, LIMIT).await, (3, 3));

@@ -1,4 +1,4 @@
-//! What only one of the engines can show.
+//! Cases that only one of the engines can show.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn connections_that_died_while_idle_are_replaced() {
     on_postgres("dead_connections", dead_connections);
 }
 
-/// Stands where a frozen node stands: in the middle of a flight, with the tenant's head locked.
+/// Waits where a frozen node waits: in the middle of a flight, with the tenant's head locked.
 async fn stuck_in_a_flight(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let config = format!("{}&application_name=corridor", world.url);
@@ -39,7 +39,7 @@ async fn stuck_in_a_flight(world: World) {
         .batch_execute("BEGIN; SELECT 1 FROM tenant_head FOR UPDATE; CREATE TEMPORARY TABLE t (x int)")
         .await
         .expect("held");
-    // The server waits for more, as it does inside a flight.
+    // The server waits for more data, as it does inside a flight.
     let copy = client.copy_in::<_, &[u8]>("COPY t FROM STDIN").await.expect("begun");
     let impatient = |options: &mut store::Options| options.statement_timeout = domain::time::Span::secs(1);
     let store = world.reopened(impatient).await.expect("a database that can be opened twice");
@@ -49,18 +49,18 @@ async fn stuck_in_a_flight(world: World) {
     });
     assert!(freed.await, "the head stays locked");
     let ended = tokio::time::timeout(std::time::Duration::from_secs(30), driver).await;
-    assert!(ended.is_ok_and(|ended| ended.expect("ends").is_err()), "the session that stood still was ended");
+    assert!(ended.is_ok_and(|ended| ended.expect("ends").is_err()), "the stuck session was terminated");
     drop(copy);
-    // More than one where a machine is so loaded that a commit was in doubt and then landed.
+    // More than one if a commit was unknown on a loaded machine and then landed.
     assert!(world.store.event_head(tenant).await.is_ok_and(|head| head >= 1));
 }
 
 #[test]
-fn a_session_that_stands_still_inside_a_flight_is_ended() {
+fn a_session_stuck_inside_a_flight_is_terminated() {
     on_postgres("stuck_in_a_flight", stuck_in_a_flight);
 }
 
-/// While this program runs, a newer one migrates.
+/// A newer version migrates while this program runs.
 async fn grown_tables(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     world.payment(tenant, None).await;
@@ -72,15 +72,15 @@ async fn grown_tables(world: World) {
     assert!(world.store.payment_record(tenant, payment.id).await.expect("read again").is_some());
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
     let defaults = world.sql("UPDATE payment SET later = 8 WHERE later = 7").await;
-    assert_eq!(defaults.expect("beside"), Ok(2), "what this program does not know keeps its default");
+    assert_eq!(defaults.expect("beside"), Ok(2), "unknown columns keep their default");
 }
 
 #[test]
-fn rows_are_inserted_into_tables_that_have_grown_a_column() {
+fn rows_are_inserted_into_tables_with_a_new_column() {
     on_postgres("grown_tables", grown_tables);
 }
 
-/// A statement that is planned anew each time costs a look-up by id more than all else that it does.
+/// Planning a statement costs more than a lookup by id.
 async fn kept_plans(world: World) {
     let (client, connection) = tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
     let driver = tokio::spawn(connection);
@@ -121,7 +121,7 @@ async fn clocks_apart(world: World) {
 }
 
 #[test]
-fn nodes_whose_clocks_differ_go_by_the_databases_clock() {
+fn nodes_with_different_clocks_use_the_databases_clock() {
     on_postgres("clocks_apart", clocks_apart);
 }
 
@@ -131,12 +131,12 @@ async fn poison(world: World) {
     let mut need = tenant_need(tenant);
     need.quotes.insert((tenant, quote.id));
     let result = world.execute(&need, |ws, ids| _ = put_payment(ws, &quote, Some("a\0b"), ids)).await;
-    assert_eq!(result, Err(ExecuteError::Contended), "one command's fault: tried alone, only that one fails");
+    assert_eq!(result, Err(ExecuteError::Contended), "one command's fault: retried alone, only that one fails");
     world.payment(tenant, Some("ab")).await;
 }
 
 #[test]
-fn a_text_that_the_database_does_not_take_is_one_commands_fault() {
+fn a_text_that_the_database_rejects_fails_one_command() {
     on_postgres("poison", poison);
 }
 
@@ -152,7 +152,7 @@ async fn nowhere(_: World) {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_unavailable() {
+fn an_unreachable_server_is_unavailable() {
     on_sqlite_file(nowhere);
 }
 
@@ -180,7 +180,7 @@ async fn outlives(world: World) {
     }
 }
 
-/// Puts a wallet with all that names somebody; the token of its link.
+/// Stores a wallet with all personal data; returns the token of its link.
 async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> String {
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
@@ -250,7 +250,7 @@ fn an_address_of_neither_engine_is_refused() {
     });
 }
 
-/// Pages that are left on the disk.
+/// Pages left on the disk.
 const PAGES_LEFT: u32 = 8;
 
 async fn full_disk(world: World) {
@@ -269,20 +269,20 @@ async fn full_disk(world: World) {
         }
         assert!(made < 10_000, "the disk never fills");
     };
-    assert!(made > 0, "there was no room at all");
+    assert!(made > 0, "there was no space at all");
     for refused in [refused, quote().await.expect_err("still full")] {
         assert!(matches!(&refused, ExecuteError::Unavailable(why) if why.contains("disk is full")), "{refused:?}");
-        // Reading goes on, and what was refused has left nothing.
+        // Reads continue, and the rejected batch has left nothing.
         assert_eq!(small.store.event_head(tenant).await, Ok(made));
         assert_eq!(small.store.verify_books(tenant).await, Ok(Vec::new()));
     }
-    // Once there is room again, it goes on where it was.
+    // Once there is space again, writes continue.
     world.quote(tenant).await;
     assert_eq!(world.store.event_head(tenant).await, Ok(made + 1));
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     on_sqlite_file(full_disk);
 }

@@ -1,5 +1,5 @@
-//! What becomes of proposals once they are approved: what is left to be done, what came of it, and that nothing is changed
-//! but what people have looked at.
+//! Approved proposals: which ones are left to execute, their results, and that nothing changes
+//! except what was reviewed.
 
 use domain::approval::{Approval, ApprovalState, Change, Deed, Person};
 use domain::audit::{self, Via};
@@ -20,7 +20,7 @@ async fn again(world: &World, approval: &Approval) -> Approval {
     world.store.approval(approval.id).await.expect("read").expect("there")
 }
 
-pub async fn what_waits_does_not_stand_before_what_is_to_be_done(world: World) {
+pub async fn waiting_proposals_do_not_delay_approved_ones(world: World) {
     let (maker, checker) = two(&world).await;
     let mut approved = Vec::new();
     for number in 0..5 {
@@ -34,7 +34,7 @@ pub async fn what_waits_does_not_stand_before_what_is_to_be_done(world: World) {
     }
     let minute = Span::mins(1);
     let left = async |after: Option<&Approval>| world.store.approvals_left(minute, after, 2).await.expect("read");
-    assert_eq!(left(None).await, [], "whoever has just approved it is at it");
+    assert_eq!(left(None).await, [], "its approver is still executing it");
     world.pass(minute).await;
     let (first, second) = (left(None).await, left(Some(&approved[1])).await);
     assert_eq!(
@@ -62,7 +62,7 @@ pub async fn proposals_are_listed_by_scope(world: World) {
             let found = world.store.approvals(scope, open, limit).await.expect("read");
             found.into_iter().map(|it| it.id).collect::<Vec<_>>()
         };
-        assert_eq!(list(Scope::Tenant(one), 9).await, [theirs], "however many others have, {open}");
+        assert_eq!(list(Scope::Tenant(one), 9).await, [theirs], "regardless of others, {open}");
         assert_eq!(list(Scope::Tenant(other), 1).await, [newest], "{open}");
         let all = list(Scope::All, 9).await;
         assert!(all.len() == 3 && all.contains(&ours), "{all:?}");
@@ -87,13 +87,13 @@ pub async fn an_end_is_in_the_audit_log(world: World) {
         assert_eq!(entries[0].note.subject, approval.id.to_string());
         let after = entries[0].note.after.as_deref().expect("told");
         assert_eq!(after.contains(r#""why_not":"it has moved""#), !done, "{after}");
-        assert_ne!(entries[1].note.action, action, "noted once");
+        assert_ne!(entries[1].note.action, action, "recorded once");
     }
     let report = world.store.verify_audit(None, &[], &[]).await.expect("read");
     assert!(report.is_whole(), "{report:?}");
 }
 
-pub async fn what_was_done_for_a_proposal_is_found_again(world: World) {
+pub async fn executed_proposals_are_found_in_the_audit_log(world: World) {
     let (maker, checker) = two(&world).await;
     let tenant = world.tenant("demobank", 0).await;
     world.store.add_webhook(tenant, "https://a.example", secret(), "op").await.expect("added");
@@ -104,7 +104,7 @@ pub async fn what_was_done_for_a_proposal_is_found_again(world: World) {
     let by = audit::Deed::new(Via::Console, "omar").of_request(approval.request_id());
     let stale = world.store.set_webhook_url_as_seen(tenant, "https://x.example", "https://b.example", &by).await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
-    assert!(!done(tenant).await, "what is refused leaves no entry");
+    assert!(!done(tenant).await, "a refusal leaves no entry");
     world.store.set_webhook_url_as_seen(tenant, "https://a.example", "https://b.example", &by).await.expect("set");
     assert!(done(tenant).await);
     assert!(!done(world.tenant("other", 0).await).await);
@@ -119,7 +119,7 @@ pub async fn settings_change_only_as_they_were_seen(world: World) {
     let (seen, mut meanwhile, mut wanted) = (policy(), policy(), policy());
     store.set_tenant_policy(tenant, &seen, "op").await.expect("set");
     (meanwhile.premium_bps, wanted.margin_bps) = (seen.premium_bps + 1, seen.margin_bps + 7);
-    store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
+    store.set_tenant_policy(tenant, &meanwhile, "another user").await.expect("set");
     let lost = store.set_tenant_policy_as_seen(tenant, &seen, &wanted, "op").await;
     assert!(matches!(lost, Err(StoreError::Conflict(_))), "{lost:?}");
     meanwhile.wallet.version = 2;

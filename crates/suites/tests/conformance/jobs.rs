@@ -1,4 +1,4 @@
-//! Jobs and roles: taken once, fenced, taken again when the lease has run out.
+//! Jobs and roles: leased once, fenced, leased again after expiry.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::world::{World, payment_need};
 
 const LEASE: Span = Span::mins(1);
 
-pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
+pub async fn due_jobs_are_leased_once_and_fenced(world: World) {
     let tenants = [world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await];
     let mut payments = Vec::new();
     for at in 0..6 {
@@ -26,7 +26,7 @@ pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
     let mut subjects: Vec<_> = jobs.iter().map(|job| job.subject).collect();
     subjects.sort_unstable();
     subjects.dedup();
-    // Two workers at once may pass over each other's rows, but never take one twice.
+    // Two concurrent workers may skip each other's rows, but never lease one twice.
     assert_eq!(subjects.len(), jobs.len());
     let rest = take("c").await.expect("taken");
     assert_eq!(jobs.len() + rest.len(), payments.len());
@@ -41,7 +41,7 @@ pub async fn due_jobs_are_taken_once_and_fenced(world: World) {
     assert_eq!(counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(), [(JobKind::Submit, 6)]);
 }
 
-pub async fn a_lane_is_taken_by_its_signer(world: World) {
+pub async fn a_lane_is_leased_by_signer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let signers = [Address([7; 20]), Address([8; 20])];
     let txs = world
@@ -76,10 +76,10 @@ pub async fn a_lane_is_taken_by_its_signer(world: World) {
     assert_eq!(store.lane_holders().await, Ok(vec![(signers[0], "a".to_owned())]));
     world.pass(Span::secs(61)).await;
     let again = store.lease_lane(signers[0], "b", LEASE, 9).await.expect("taken");
-    assert_eq!(again.iter().map(|job| job.fence).collect::<Vec<_>>(), [2, 2], "whoever held them is fenced");
+    assert_eq!(again.iter().map(|job| job.fence).collect::<Vec<_>>(), [2, 2], "earlier holders are fenced");
 }
 
-pub async fn a_lease_that_ran_out_is_taken_again(world: World) {
+pub async fn an_expired_lease_is_taken_again(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;
     let first = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 9).await.expect("taken");
@@ -108,7 +108,7 @@ pub async fn a_node_that_stops_gives_its_jobs_back(world: World) {
     assert_ne!(other[0].subject, first[0].subject);
 }
 
-pub async fn what_dead_nodes_held_can_be_given_back_at_once(world: World) {
+pub async fn leases_of_dead_nodes_can_be_released_at_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;
     let store = &world.store;
@@ -120,7 +120,7 @@ pub async fn what_dead_nodes_held_can_be_given_back_at_once(world: World) {
     assert_eq!(store.release_leases().await, Ok(()));
     assert_eq!(store.job_holders().await, Ok(Vec::new()));
     let again = take("new").await.expect("taken");
-    // A result of the dead node would be stale: the fences have risen.
+    // A late result of the dead node is stale: the fences have increased.
     assert_eq!((again[0].subject, again[0].fence), (held[0].subject, held[0].fence + 1));
     assert_eq!(store.lease_role("sweeper", "new", LEASE).await, Ok(Some(2)));
 }
@@ -182,7 +182,7 @@ pub async fn every_kind_gets_its_share(world: World) {
     assert_eq!((of(JobKind::Submit), of(JobKind::Inquire)), (2, 2));
     let review_first = [JobKind::Review, JobKind::Submit];
     let taken = world.store.lease_jobs(&review_first, "a", LEASE, 4).await.expect("taken");
-    assert_eq!(taken.len(), 4, "what one kind leaves goes to the next");
+    assert_eq!(taken.len(), 4, "the rest of one kind's share goes to the next");
 }
 
 pub async fn a_batch_that_saw_an_older_fence_is_decided_again(world: World) {
@@ -223,10 +223,10 @@ pub async fn a_role_has_one_holder_at_a_time(world: World) {
     assert_eq!(lease("b").await, Ok(Some(2)));
     assert_eq!(lease("a").await, Ok(None));
     world.pass(Span::mins(2)).await;
-    assert_eq!(lease("b").await, Ok(Some(2)), "nobody else took it meanwhile");
+    assert_eq!(lease("b").await, Ok(Some(2)), "no other node took it in between");
 }
 
-pub async fn who_has_roles_and_jobs_is_told(world: World) {
+pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     for _ in 0..3 {
         world.payment(tenant, None).await;
@@ -247,5 +247,5 @@ pub async fn who_has_roles_and_jobs_is_told(world: World) {
     assert_eq!(holders.iter().map(|it| (it.owner.as_str(), it.jobs)).collect::<Vec<_>>(), [("a", 2), ("b", 1)]);
     world.pass(Span::mins(2)).await;
     assert_eq!(store.job_holders().await, Ok(Vec::new()), "their leases ran out");
-    assert_eq!(store.role_leases().await.map(|leases| leases.len()), Ok(2), "who had a role last is still told");
+    assert_eq!(store.role_leases().await.map(|leases| leases.len()), Ok(2), "the last holder is still listed");
 }

@@ -1,4 +1,5 @@
-//! The last good copies of sanction lists: whole, of any size, and never older than what was read last.
+//! The last valid copies of sanctions lists: complete, of any size, and never older than the last
+//! read.
 
 use domain::time::{Span, Timestamp};
 use store::{KeptDocument, KeptList};
@@ -24,12 +25,12 @@ fn list(bytes: &[&[u8]]) -> KeptList {
 pub async fn a_list_is_kept_whole_and_replaced_whole(world: World) {
     let store = &world.store;
     assert_eq!(store.kept_list("a").await, Ok(None));
-    // More than two rows, with bytes that are no text.
+    // More than two rows, with bytes that are not text.
     let large: Vec<u8> = (0..2_500_000_u32).map(|at| u8::try_from(at % 251).expect("a byte")).collect();
     let first = list(&[&large, b"", b"three"]);
     store.keep_list("a", first.clone()).await.expect("kept");
     assert_eq!(store.kept_list("a").await, Ok(Some(first.clone())));
-    assert_eq!(store.kept_list("b").await, Ok(None), "each source has its own");
+    assert_eq!(store.kept_list("b").await, Ok(None), "each source has its own copy");
 
     let later = READ + Span::hours(1);
     store.keep_list("a", KeptList { read_at: later, ..first.clone() }).await.expect("read again");

@@ -99,7 +99,7 @@ pub async fn other_tenants_are_never_listed(world: World) {
     let by_id = ListFilter { search: Some(Search::Id(other.id.to_string())), ..all() };
     assert_eq!(listed(&world, one, &by_id).await, []);
     let by_transfer = ListFilter { search: Some(Search::LinkedTxn(other.hold.0.to_string())), ..all() };
-    assert_eq!(listed(&world, one, &by_transfer).await, [], "a foreign transfer is not known here");
+    assert_eq!(listed(&world, one, &by_transfer).await, [], "another tenant's transfer is not found");
     assert_eq!(listed(&world, two, &by_transfer).await, std::slice::from_ref(&other));
     let by_external = ListFilter { search: Some(Search::ExternalId("x".to_owned())), ..all() };
     assert_eq!(listed(&world, one, &by_external).await, [mine]);

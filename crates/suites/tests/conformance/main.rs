@@ -1,7 +1,7 @@
 //! One suite for every backend: SQLite in a file, SQLite in memory, PostgreSQL.
 //!
-//! A case is an async function of a [`world::World`]: a migrated, empty database of its own. PostgreSQL takes part
-//! where the environment asks for it (see `testkit::postgres`).
+//! A case is an async function of a [`world::World`]: a separate, migrated, empty database.
+//! PostgreSQL is included if the environment asks for it (see `testkit::postgres`).
 
 mod admin;
 mod audit;
@@ -34,7 +34,7 @@ mod wallet_rows;
 mod wallet_world;
 mod world;
 
-/// Makes one test per backend of each case.
+/// Defines one test per backend for each case.
 macro_rules! conformance {
     ($($module:ident: $($case:ident)+;)+) => {
         mod sqlite_file { $(mod $module { $(
@@ -60,20 +60,20 @@ macro_rules! conformance {
 
 conformance! {
     console:
-        people_are_kept_and_their_codes_taken_once
-        a_session_is_its_persons_until_he_is_disabled
+        users_are_stored_and_their_codes_accepted_once
+        a_session_is_valid_until_its_user_is_disabled
         somebody_signs_in_one_way_and_is_bound_once
         the_database_keeps_both_ways_apart
         a_departure_comes_back_once
         failed_tries_wait_longer_and_longer
-        a_proposal_is_decided_once_by_somebody_else
+        a_proposal_is_decided_once_by_another_user
         the_database_refuses_a_maker_as_checker
-        a_maker_takes_his_own_proposal_back;
+        a_maker_withdraws_their_own_proposal;
     four_eyes:
-        what_waits_does_not_stand_before_what_is_to_be_done
+        waiting_proposals_do_not_delay_approved_ones
         proposals_are_listed_by_scope
         an_end_is_in_the_audit_log
-        what_was_done_for_a_proposal_is_found_again
+        executed_proposals_are_found_in_the_audit_log
         settings_change_only_as_they_were_seen;
     list_copies:
         a_list_is_kept_whole_and_replaced_whole;
@@ -89,7 +89,7 @@ conformance! {
         a_torn_checksum_is_refused;
     rows:
         a_payment_lives_through_all_its_rows
-        what_is_discarded_leaves_no_trace
+        discarded_changes_leave_no_trace
         a_batch_that_changes_nothing_writes_nothing
         a_foreign_or_unknown_id_is_not_found
         a_quote_keeps_its_bound_account_to_itself
@@ -104,48 +104,48 @@ conformance! {
         a_failure_before_the_commit_leaves_nothing
         asking_again_gives_the_same_answer
         event_numbers_have_no_gaps_under_concurrent_batches
-        a_caller_that_goes_away_leaves_nothing
+        a_cancelled_caller_leaves_nothing
         a_batch_must_lock_every_tenant_that_it_names
-        a_row_that_cannot_be_made_leaves_nothing_of_its_batch;
+        a_row_that_cannot_be_encoded_rolls_back_its_batch;
     remembered:
-        what_was_decided_on_remembered_rows_is_saved
-        what_is_remembered_otherwise_is_refused_and_leaves_nothing
+        a_decision_on_cached_rows_is_saved
+        a_stale_cache_is_refused_and_leaves_nothing
         an_account_that_was_not_there_is_not_made_twice
-        a_commit_of_remembered_rows_can_be_in_doubt
-        a_caller_that_goes_away_leaves_remembered_rows_whole_or_nothing
-        batches_on_remembered_rows_write_one_after_the_other;
+        a_commit_of_cached_rows_can_have_an_unknown_outcome
+        a_cancelled_save_of_cached_rows_lands_whole_or_not_at_all
+        batches_on_cached_rows_write_one_after_the_other;
     sender_limits:
-        what_a_sender_has_spent_is_summed_by_rail_and_day
-        what_a_batch_begins_and_gives_back_is_counted
-        two_batches_at_once_share_one_limit;
+        a_senders_usage_is_summed_by_rail_and_day
+        usage_begun_and_returned_in_a_batch_is_counted
+        concurrent_batches_share_one_limit;
     constraints:
         a_quote_makes_one_payment
         an_external_id_is_taken_once
-        only_a_refused_attempt_makes_room
+        only_a_rejected_attempt_frees_its_slot
         a_reservation_ends_once
         money_that_is_held_never_goes_below_zero
         versions_and_numbers_of_events_are_unique
         unknown_values_are_refused
         a_stale_write_is_refused;
     jobs:
-        due_jobs_are_taken_once_and_fenced
-        a_lane_is_taken_by_its_signer
-        a_lease_that_ran_out_is_taken_again
+        due_jobs_are_leased_once_and_fenced
+        a_lane_is_leased_by_signer
+        an_expired_lease_is_taken_again
         a_node_that_stops_gives_its_jobs_back
-        what_dead_nodes_held_can_be_given_back_at_once
+        leases_of_dead_nodes_can_be_released_at_once
         jobs_that_are_not_due_wait
         kinds_are_due_while_nobody_holds_their_jobs
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
         a_role_has_one_holder_at_a_time
-        who_has_roles_and_jobs_is_told;
+        holders_of_roles_and_jobs_are_listed;
     lists:
         lists_are_ordered_filtered_and_paged
         searches_are_exact
         other_tenants_are_never_listed;
     console_reads:
-        payments_come_newest_first_behind_a_mark
-        what_waits_for_people_is_counted_and_listed
+        payments_are_listed_newest_first_after_a_mark
+        payments_in_review_are_counted_and_listed
         quotes_come_newest_first
         corridors_are_summed_up_over_a_window
         a_trial_balance_is_that_of_its_time
@@ -157,7 +157,7 @@ conformance! {
         balances_are_the_fold_of_the_transfers
         a_wrong_balance_is_named
         transfers_are_read_in_pages
-        what_rails_paid_stands_beside_our_accounts_there;
+        amounts_paid_by_rails_are_read_with_our_accounts;
     rails:
         a_page_of_a_statement_is_kept_once
         an_attempt_is_found_by_each_of_its_ids
@@ -168,7 +168,7 @@ conformance! {
         breaks_are_noted_once_and_closed_with_their_alerts
         reports_about_nothing_of_ours_are_kept_once;
     statements:
-        an_account_is_summed_up_before_in_and_behind_a_period
+        an_account_is_summed_up_before_in_and_after_a_period
         a_wallet_has_movements_of_its_own
         reservations_are_found_that_were_open_at_an_instant
         references_are_those_of_the_tenant;
@@ -187,45 +187,45 @@ conformance! {
         access_keys_are_sealed_rotated_and_revoked
         sealed_values_open_only_where_they_belong
         a_new_key_encryption_key_opens_what_the_old_one_sealed
-        cursors_and_values_are_remembered;
+        cursors_and_values_are_stored;
     audit:
         each_change_of_an_administrator_is_one_entry
         a_change_that_is_refused_leaves_no_entry
-        before_and_after_are_told_without_secrets
+        before_and_after_are_recorded_without_secrets
         entries_of_a_batch_are_in_its_commit
-        whoever_writes_at_once_finds_his_place
+        concurrent_writers_append_in_order
         entries_are_filtered_and_paged
         entries_are_found_by_number_thing_and_request
-        what_an_older_program_noted_is_chained;
+        entries_of_older_versions_are_chained;
     tampering:
         an_edited_entry_is_found
         a_deleted_entry_is_found
         an_inserted_entry_is_found
-        an_entry_behind_the_end_is_found
-        entries_that_changed_places_are_found
+        an_entry_after_the_end_is_found
+        reordered_entries_are_found
         a_tail_that_was_cut_off_is_found
-        a_chain_that_was_written_anew_is_found
-        a_chain_that_was_taken_away_is_found
+        a_rewritten_chain_is_detected
+        a_removed_chain_is_detected
         a_chain_is_verified_in_parts
         checkpoints_are_signed_by_a_key_that_is_trusted
         a_broken_chain_is_not_signed;
     wallet_rows:
         a_wallet_is_loaded_as_it_was_saved
         a_request_is_loaded_with_the_senders_that_are_named
-        where_senders_want_money_back_is_kept_answer_by_answer
+        refund_addresses_are_stored_per_answer
         a_deposit_is_loaded_as_it_was_saved
         an_exchange_order_is_loaded_with_its_attempts
         every_plan_of_an_intent_is_kept
         a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin
         a_transaction_keeps_all_that_was_signed
         accounts_of_vaults_are_loaded_by_name
-        what_an_idempotency_key_made_is_kept
+        records_of_idempotency_keys_are_stored
         foreign_wallet_things_are_not_found
         a_command_sees_every_row_once;
     wallet_guards:
         a_customer_has_one_wallet_on_a_chain
         a_link_leads_to_one_request
-        a_log_is_credited_once_whosever_it_is
+        a_log_is_credited_once_across_tenants
         a_nonce_and_a_release_are_used_once
         a_stale_write_of_a_wallet_is_refused
         wallet_events_have_one_number_each
@@ -240,20 +240,20 @@ conformance! {
         dust_is_found_by_its_vault_the_largest_first
         open_orders_of_a_wallet_are_found
         books_of_vaults_stand_beside_their_logs
-        what_chain_and_books_need_not_agree_about_is_summed_up
-        what_is_not_at_its_end_has_a_job;
+        permitted_differences_of_chain_and_books_are_summed_up
+        open_records_have_a_job;
     wallet_office:
         wallets_are_listed_newest_first
         requests_and_orders_are_listed_by_state_and_time
         deposits_are_listed_by_when_they_were_seen;
     chain:
-        blocks_are_taken_in_once_and_rewound
+        blocks_are_ingested_once_and_rewound
         old_headers_go_and_logs_stay
-        who_lost_the_role_writes_nothing
-        states_of_tokens_are_remembered
+        a_node_that_lost_the_role_writes_nothing
+        token_states_are_stored
         vaults_are_watched_from_the_commit_that_makes_them
         open_transactions_and_intents_are_found
-        alerts_lie_open_until_somebody_closes_them
+        alerts_stay_open_until_closed
         unsupported_tokens_are_noted_once;
     deliveries:
         wallet_events_are_numbered_and_kept

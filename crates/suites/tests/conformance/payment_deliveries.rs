@@ -1,5 +1,5 @@
-//! Deliveries of the payment service's events: the switch, what is read of them, what was never to be delivered, and what
-//! is old enough to go.
+//! Deliveries of the payment service's events: the switch, their reads, unsubscribed events, and
+//! pruning.
 
 use domain::delivery::{Delivery, DeliveryState, DeliveryStream};
 use domain::event::EventKind;
@@ -34,7 +34,7 @@ pub async fn payment_events_are_switched_where_batches_see_it(world: World) {
     assert!(store.webhook(tenant).await.expect("read").expect("there").payment_events);
     assert!(!head(&world, other).await.payment_webhooks);
     assert!(matches!(store.set_payment_webhooks(tenant, true, "op").await, Err(StoreError::Conflict(_))));
-    // A batch numbers events on and leaves the switch alone.
+    // A batch numbers events and leaves the switch unchanged.
     world.payment(tenant, None).await;
     assert!(head(&world, tenant).await.payment_webhooks && head(&world, tenant).await.payment_seq > 0);
     store.set_payment_webhooks(tenant, false, "op").await.expect("switched");
@@ -44,7 +44,7 @@ pub async fn payment_events_are_switched_where_batches_see_it(world: World) {
     assert_eq!(deeds, 2);
 }
 
-/// The deliveries of a payment's events of these numbers, in this state.
+/// Sets the deliveries of a payment's events with these numbers to this state.
 async fn delivered(world: &World, payment: &Payment, versions: &[i64], state: DeliveryState) -> Vec<Delivery> {
     let (tenant, aggregate) = (payment.tenant, Aggregate::Payment(payment.id));
     let mut made = Vec::new();
@@ -83,7 +83,7 @@ pub async fn deliveries_of_payment_events_are_read_with_their_events(world: Worl
     let store = &world.store;
     let since = Timestamp(0);
     let untold = store.untold_payment_events(tenant, since, 99).await.expect("read");
-    // Of each: the quote made, the quote used, the payment queued.
+    // For each: quote created, quote used, payment queued.
     assert_eq!(untold.len(), 6, "{untold:?}");
     assert!(untold.iter().all(|it| it.aggregate.event_id(tenant, it.version) == it.id));
     let dead = delivered(&world, &payment, &[1], DeliveryState::Dead).await.remove(0);
@@ -92,7 +92,7 @@ pub async fn deliveries_of_payment_events_are_read_with_their_events(world: Worl
     assert_eq!(record.event.path(), "/webhooks/payment/payment-queued");
     let DeliveredEvent::Payment(event) = &record.event else { panic!("a wallet event: {record:?}") };
     let logged = store.events_after(tenant, 0, 99).await.expect("read");
-    assert!(logged.contains(event), "as the log has it");
+    assert!(logged.contains(event), "as in the log");
     assert!(matches!(&event.subject, EventSubject::Payment(of) if of.payment.id == payment.id));
     let left = store.untold_payment_events(tenant, since, 99).await.expect("read");
     assert_eq!(left.len(), 5);
@@ -136,9 +136,9 @@ pub async fn old_payment_events_go_with_their_deliveries_but_not_before_them(wor
             count => pruned += count,
         }
     }
-    assert_eq!(pruned, 5, "all that stands before the one that is still to be delivered");
+    assert_eq!(pruned, 5, "everything before the first undelivered one");
     assert_eq!(store.delivery(tenant, through.event).await, Ok(None));
-    assert_eq!(store.delivery_stream(tenant, through.aggregate).await, Ok(None), "the next one begins anew");
+    assert_eq!(store.delivery_stream(tenant, through.aggregate).await, Ok(None), "the next one starts over");
     assert!(store.delivery(tenant, waits.event).await.expect("read").is_some());
     assert!(store.delivery_stream(tenant, waits.aggregate).await.expect("read").is_some());
 }

@@ -1,4 +1,4 @@
-//! Banks' statements, what does not agree with them, and reports about nothing of ours.
+//! Bank statements, discrepancies with them, and unmatched reports.
 
 use domain::attempt::Attempt;
 use domain::bank_statement::{BankStatement, BreakKind, RailBreak, StatementEntry};
@@ -78,7 +78,7 @@ pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
     let (payment, attempt) = settled(&world, tenant, "N-2").await;
     let store = &world.store;
     for _ in 0..2 {
-        // A message that is sent again is known already.
+        // A message that is sent again is stored already.
         store.keep_sent(&rail(), Some(MESSAGE), &[(attempt.id, payment.id)]).await.expect("kept");
     }
     let find = |ids: ReportIds, over: RailId| async move {
@@ -103,7 +103,7 @@ pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
         assert_eq!(find(ids.clone(), rail()).await, Some((tenant, payment.id, attempt.id)), "{ids:?}");
         assert_eq!(find(ids.clone(), RailId::new("pak-ibft")).await, None, "over another rail: {ids:?}");
     }
-    // One that was sent before ids were kept is found by its whole ids.
+    // An attempt sent before ids were stored is found by its whole ids.
     for ids in [
         of(|it, id| it.uetr = Some(id), &before.id.to_string()),
         of(|it, id| it.end_to_end = Some(id), &old.id.end_to_end_id()),
@@ -138,7 +138,7 @@ pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
     let kept = store.keep_statement(&rail(), &page("S-2", vec![batch(other)], period), now).await;
     assert_eq!(kept, Ok(PageTaken::New));
     let unknown = store.unknown_entries(10).await.expect("read");
-    assert_eq!(unknown.len(), 1, "a sum that is not theirs is nobody's: {unknown:?}");
+    assert_eq!(unknown.len(), 1, "a different sum matches nothing: {unknown:?}");
 }
 
 pub async fn a_page_of_a_statement_is_kept_once(world: World) {
@@ -160,11 +160,11 @@ pub async fn a_page_of_a_statement_is_kept_once(world: World) {
     let it = &found[0].entries[0];
     assert_eq!((it.booking.amount, it.booking.is_credit, it.is_open), (attempt.amount, false, true));
     assert_eq!((it.reference.as_deref(), it.booked.as_str(), it.read_at), (Some("R-1"), "2026-11-22", now));
-    assert!(store.open_bookings(Some(attempt.id), 10).await.expect("read").is_empty(), "behind the mark");
-    assert!(store.unknown_entries(10).await.expect("read").is_empty(), "what is the account's own is not compared");
+    assert!(store.open_bookings(Some(attempt.id), 10).await.expect("read").is_empty(), "after the mark");
+    assert!(store.unknown_entries(10).await.expect("read").is_empty(), "the account's own bookings are not compared");
     store.close_entries(std::slice::from_ref(&it.place)).await.expect("closed");
     assert!(store.open_bookings(None, 10).await.expect("read").is_empty());
-    // More is booked about it: both are looked at again.
+    // Further bookings about it: both are compared again.
     let second = page("S-2", vec![entry(1, Some(attempt.id), None, attempt.amount)], (period.1, period.1));
     assert_eq!(keep(second).await, Ok(PageTaken::New));
     let found = store.open_bookings(None, 10).await.expect("read");
@@ -193,7 +193,7 @@ pub async fn entries_are_given_to_the_attempts_that_they_name(world: World) {
     assert_eq!((found[0].attempt.id, numbers(&found[0].entries)), (attempt.id, vec![1, 2]));
     let unknown = world.store.unknown_entries(10).await.expect("read");
     assert_eq!(numbers(&unknown), [3, 4, 5, 6], "contradictory, foreign, unknown, silent");
-    // Over another rail they are nobody's.
+    // Over another rail they match nothing.
     let elsewhere = RailId::new("pak-ibft");
     world.store.keep_statement(&elsewhere, &statement, period.0).await.expect("kept");
     assert_eq!(world.store.unknown_entries(100).await.expect("read").len(), 10);
@@ -215,7 +215,7 @@ pub async fn payouts_without_an_entry_are_found(world: World) {
     let unbooked = |until, lacking| world.store.unbooked(tenant, &covered, until, lacking, 10);
     let found = unbooked(period.1, Lacking::Payout).await.expect("read");
     assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [lacking.id]);
-    assert!(unbooked(period.0, Lacking::Payout).await.expect("read").is_empty(), "its grace is not over");
+    assert!(unbooked(period.0, Lacking::Payout).await.expect("read").is_empty(), "still within its grace period");
     assert!(unbooked(period.1, Lacking::Return).await.expect("read").is_empty(), "nothing came back");
     let other = TenantId(Uuid::from_u128(77));
     assert_eq!(world.store.unbooked(other, &covered, period.1, Lacking::Payout, 10).await, Ok(Vec::new()));
@@ -279,12 +279,12 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
     let noted = note(vec![one.clone(), two.clone()], &all).await;
     assert_eq!((noted.raised.len(), noted.healed), (0, 0), "found again");
     assert_eq!(state().await, [one.clone(), two.clone()]);
-    // A kind that was not looked for in full is never taken for mended.
+    // A kind that was not searched completely never counts as resolved.
     assert_eq!(note(vec![one.clone()], &[BreakKind::Missing]).await.healed, 0);
     assert_eq!(note(vec![one.clone()], &all).await.healed, 1);
     assert_eq!(state().await, std::slice::from_ref(&one), "with its alert");
-    assert_eq!(note(vec![one.clone(), two.clone()], &all).await.raised.len(), 1, "what was mended can break again");
-    // A person closes it, and it stays closed.
+    assert_eq!(note(vec![one.clone(), two.clone()], &all).await.raised.len(), 1, "a resolved discrepancy can recur");
+    // An operator closes it, and it stays closed.
     let alert = Alert { kind: AlertKind::RailMismatch, subject: two.subject, what: two.what.clone() };
     world.store.close_alert(tenant, &alert, "ayesha").await.expect("closed");
     assert_eq!(state().await, std::slice::from_ref(&one));

@@ -1,4 +1,4 @@
-//! Batches that are decided on remembered rows: saved without loading anything, refused where a row is another by now.
+//! Batches decided on cached rows: saved without loading, refused if a row is stale.
 
 use std::future::Future as _;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use store::{Committed, ExecuteError};
 
 use crate::world::{Side, World, put_payment, put_quote, tenant_need, top_up};
 
-/// A tenant's rows of which some are others by now.
+/// Which of a tenant's cached rows are stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Old {
     Nothing,
@@ -28,7 +28,7 @@ enum Old {
     Quotes,
 }
 
-/// The rows as `now` leaves them, some as `before` did: as a node remembers them.
+/// The rows as of `now`, some of them as of `before`: the cache of a node.
 fn recall(now: &WorkingSet, before: &WorkingSet, old: Old) -> WorkingSet {
     let of = |these| if old == these || old == Old::Everything { before } else { now };
     let mut rows = WorkingSet::new(now.now);
@@ -49,7 +49,7 @@ fn need(quote: &Quote) -> Need {
     need
 }
 
-/// The rows of an order that uses `quote`, by a batch that changes nothing.
+/// The rows of an order that uses `quote`, loaded by a batch that changes nothing.
 async fn rows(world: &World, quote: &Quote) -> WorkingSet {
     let batch = BatchId(world.store.ids().next());
     world.store.execute(batch, &need(quote), &mut |_| {}).await.expect("loaded").rows
@@ -68,7 +68,7 @@ fn put_order(ws: &mut WorkingSet, quote: &Quote, ids: &mut dyn IdSource) -> Paym
     payment
 }
 
-/// The same on remembered rows.
+/// Same on cached rows.
 async fn save_order(
     world: &World,
     mut rows: WorkingSet,
@@ -89,10 +89,10 @@ async fn prefund(world: &World, tenant: TenantId) -> Account {
     accounts.into_iter().find(|it| it.code == AccountCode::Prefund(StableCoin::Usdt)).expect("there")
 }
 
-pub async fn what_was_decided_on_remembered_rows_is_saved(world: World) {
+pub async fn a_decision_on_cached_rows_is_saved(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let first = world.quote(tenant).await;
-    // Each on what the one before has left.
+    // Each on the rows that the previous one left.
     let mut ws = remembered(&rows(&world, &first).await);
     let mut ids = world.store.ids();
     let made = put_quote(&mut ws, tenant, ids.as_mut());
@@ -115,14 +115,14 @@ pub async fn what_was_decided_on_remembered_rows_is_saved(world: World) {
     assert_eq!(subjects, [(1, first.id.0), (2, made.id.0), (3, made.id.0), (4, payment.id.0)]);
     assert_eq!(prefund(&world, tenant).await.debits_pending, payment.charge.total().expect("fits").minor);
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
-    // Whoever loads the rows finds them so.
+    // A fresh load returns the same rows.
     let fresh = rows(&world, &first).await;
     assert_eq!(fresh.heads.get(&tenant), saved.rows.heads.get(&tenant));
     let counted = |ws: &WorkingSet| ws.open_quotes.all().map(|(key, count)| (*key, *count)).collect::<Vec<_>>();
     assert_eq!(counted(&fresh), counted(&saved.rows));
 }
 
-/// What somebody else has done meanwhile.
+/// A concurrent change by another node.
 #[derive(Clone, Copy, Debug)]
 enum Meanwhile {
     Quoted,
@@ -169,9 +169,9 @@ impl Meanwhile {
     }
 }
 
-pub async fn what_is_remembered_otherwise_is_refused_and_leaves_nothing(world: World) {
+pub async fn a_stale_cache_is_refused_and_leaves_nothing(world: World) {
     for (number, (meanwhile, old)) in [
-        // As it happens: all rows are as they were before.
+        // The usual case: all rows are stale.
         (Meanwhile::Quoted, Old::Everything),
         (Meanwhile::ToppedUp, Old::Everything),
         (Meanwhile::UsedTheQuote, Old::Everything),
@@ -212,7 +212,7 @@ pub async fn what_is_remembered_otherwise_is_refused_and_leaves_nothing(world: W
         // The same batch is decided again, on loaded rows.
         let mut ids = world.store.ids();
         let again = &mut |ws: &mut WorkingSet| _ = put_quote(ws, tenant, ids.as_mut());
-        world.store.execute(batch, &tenant_need(tenant), again).await.expect("nothing holds it up");
+        world.store.execute(batch, &tenant_need(tenant), again).await.expect("nothing blocks it");
         assert_eq!(world.store.was_committed(batch).await, Ok(true), "{told}");
         assert_eq!(world.store.event_head(tenant).await, Ok(head + 1), "{told}");
     }
@@ -239,7 +239,7 @@ pub async fn an_account_that_was_not_there_is_not_made_twice(world: World) {
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }
 
-/// Does one thing to the next batch that passes a point.
+/// Injects one fault into the next batch that passes a point.
 struct Armed(FaultPoint, FaultAction, AtomicBool);
 
 impl Faults for Armed {
@@ -249,7 +249,7 @@ impl Faults for Armed {
     }
 }
 
-pub async fn a_commit_of_remembered_rows_can_be_in_doubt(world: World) {
+pub async fn a_commit_of_cached_rows_can_have_an_unknown_outcome(world: World) {
     for (number, (point, action, is_there)) in [
         (FaultPoint::AfterCommit, FaultAction::LoseAck, true),
         (FaultPoint::BeforeCommit, FaultAction::LoseCommit, false),
@@ -276,7 +276,7 @@ pub async fn a_commit_of_remembered_rows_can_be_in_doubt(world: World) {
         let found = world.store.payment_record(tenant, payment.id).await.expect("read");
         assert_eq!(found.map(|record| record.payment), is_there.then_some(payment), "{action:?}");
         assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()), "{action:?}");
-        // From now on it cannot land any more.
+        // From now on it can no longer land.
         let mut late = remembered(&rows(&world, &quote).await);
         put_quote(&mut late, tenant, world.store.ids().as_mut());
         assert_eq!(at(world.store.save(batch, late).await), Err(ExecuteError::Contended), "{action:?}");
@@ -284,7 +284,7 @@ pub async fn a_commit_of_remembered_rows_can_be_in_doubt(world: World) {
     }
 }
 
-pub async fn a_caller_that_goes_away_leaves_remembered_rows_whole_or_nothing(world: World) {
+pub async fn a_cancelled_save_of_cached_rows_lands_whole_or_not_at_all(world: World) {
     if matches!(world.side, Side::Memory) {
         return;
     }
@@ -307,21 +307,21 @@ pub async fn a_caller_that_goes_away_leaves_remembered_rows_whole_or_nothing(wor
         let before = world.store.event_head(tenant).await.expect("read");
         let landed = world.store.was_committed(batch).await.expect("asked");
         let after = world.store.event_head(tenant).await.expect("read");
-        assert!(landed || before == after, "nothing lands after it was said to be lost");
+        assert!(landed || before == after, "nothing lands after it was reported as lost");
     }
     world.quote(tenant).await;
     let events = world.store.events_after(tenant, 0, 100).await.expect("read");
     assert_eq!(events.len() as i64, world.store.event_head(tenant).await.expect("read"));
 }
 
-/// A handle on the database with what it remembers.
+/// A handle on the database with its cache.
 struct Node {
     world: World,
     rows: WorkingSet,
 }
 
 impl Node {
-    /// Commits on remembered rows; on loaded ones where these are others by now.
+    /// Commits on cached rows; on loaded rows if the cache is stale.
     async fn commit<T: Send>(
         &mut self,
         need: &Need,
@@ -342,7 +342,7 @@ impl Node {
         made
     }
 
-    /// Makes quotes and pays them; how much that reserves.
+    /// Creates and pays quotes; returns the reserved amount.
     async fn work(mut self, tenant: TenantId, rounds: usize) -> i64 {
         let mut reserved = 0;
         for _ in 0..rounds {
@@ -354,7 +354,7 @@ impl Node {
     }
 }
 
-pub async fn batches_on_remembered_rows_write_one_after_the_other(world: World) {
+pub async fn batches_on_cached_rows_write_one_after_the_other(world: World) {
     const ROUNDS: usize = 12;
     let tenant = world.tenant("demobank", 100_000_000_000).await;
     let quote = world.quote(tenant).await;

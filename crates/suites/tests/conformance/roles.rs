@@ -1,4 +1,5 @@
-//! The roles of `roles/postgres.sql`: the service can do its work, and cannot change what is only ever added to.
+//! The roles of `roles/postgres.sql`: the service can do its work, and cannot change append-only
+//! tables.
 
 use domain::audit::Note;
 use store::Store;
@@ -23,7 +24,7 @@ async fn roles(world: World) {
     let as_app = World { store: open_as(&world, &url).await, ..world.clone() };
     assert!(as_app.store.migrate().await.expect("it is there").applied.is_empty());
     as_app.store.ready().await.expect("ready");
-    as_app.store.check_statements().await.expect("each is taken");
+    as_app.store.check_statements().await.expect("each is accepted");
     as_app.payment(tenant, Some("e-1")).await;
     as_app.store.note_deed(tenant, "op", Note::new("key.create", "access_key", "k")).await.expect("noted");
     let signer = as_app.store.audit_signer(None).await.expect("a key");
@@ -65,6 +66,6 @@ async fn open_as(world: &World, url: &str) -> Store {
 }
 
 #[test]
-fn the_service_cannot_change_what_is_only_added_to() {
+fn the_service_cannot_change_append_only_tables() {
     on_postgres("roles", roles);
 }

@@ -1,4 +1,4 @@
-//! What is saved is what is loaded.
+//! Saved rows equal loaded rows.
 
 use domain::attempt::AttemptState;
 use domain::event::EventKind;
@@ -44,7 +44,7 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
     assert_eq!(owners, Ok([(attempt.id, (tenant, payment.id))].into()));
     let other = RailId::new("pak-ibft");
     let owners = world.store.attempt_owners(&other, [attempt.id]).await;
-    assert_eq!(owners, Ok([].into()), "another rail's reports are not about it");
+    assert_eq!(owners, Ok([].into()), "another rail's reports do not match it");
 
     settle(&world, &payment, &attempt, "REF-77").await;
     let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
@@ -52,7 +52,7 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
     assert_eq!(record.payment.standing.bank_reference.as_deref(), Some("REF-77"));
     assert_eq!(world.store.attempts(tenant, payment.id).await.expect("read")[0].state, AttemptState::Settled);
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
-    assert!(world.store.job_counts().await.expect("read").is_empty(), "a payment at its end has no job");
+    assert!(world.store.job_counts().await.expect("read").is_empty(), "a payment in a terminal state has no job");
     assert_eq!(world.store.payments_without_job(10).await, Ok(Vec::new()));
 }
 
@@ -86,7 +86,7 @@ async fn settle(
     world.execute(&payment_need(payment), decide).await.expect("saved");
 }
 
-pub async fn what_is_discarded_leaves_no_trace(world: World) {
+pub async fn discarded_changes_leave_no_trace(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (mut kept, mut dropped) = (None, None);
     let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
@@ -174,7 +174,7 @@ pub async fn ids_are_random_outside_and_ordered_inside(world: World) {
     let mut ids = world.store.ids();
     let made: Vec<Uuid> = (0..50).map(|_| ids.next()).collect();
     assert!(made.iter().all(|id| id.get_version_num() == 4));
-    assert!(!made.is_sorted(), "outside they come in no order");
+    assert!(!made.is_sorted(), "public ids are not in order");
     let mut again = world.store.ids();
     assert!(!made.contains(&again.next()));
 }

@@ -5,7 +5,7 @@ use store::StoreError;
 use crate::world::World;
 
 pub async fn every_statement_is_prepared(world: World) {
-    let count = world.store.check_statements().await.expect("each is taken");
+    let count = world.store.check_statements().await.expect("each is accepted");
     assert!(count > 110, "{count} statements");
 }
 
@@ -16,13 +16,13 @@ pub async fn migrating_twice_does_nothing(world: World) {
 }
 
 pub async fn migrating_from_two_sides_at_once_does_it_once(world: World) {
-    // A fresh database beside the case's own.
+    // A fresh database in addition to the case's own.
     let Some(fresh) = world.fresh_database("twice").await else { return };
     let (one, two) = (world.open(&fresh).await, world.open(&fresh).await);
     let (first, second) = futures_util::future::join(one.migrate(), two.migrate()).await;
     let applied = [first, second].map(|report| report.expect("migrates").applied.len());
     assert!(applied == [20, 0] || applied == [0, 20], "{applied:?}");
-    // Both speak the same id permutation.
+    // Both use the same id permutation.
     let id = domain::ids::QuoteId(one.ids().next());
     let tenant = domain::ids::TenantId(uuid::Uuid::new_v4());
     assert_eq!(two.quote(tenant, id).await, Ok(None));
@@ -45,10 +45,10 @@ pub async fn a_torn_checksum_is_refused(world: World) {
     assert_eq!(done, Ok(1));
     for result in [world.store.ready().await, world.store.migrate().await.map(drop)] {
         let Err(StoreError::Schema(why)) = result else { panic!("{result:?}") };
-        assert!(why.contains("applied with another text"), "{why}");
+        assert!(why.contains("applied with a different text"), "{why}");
     }
     let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (9999, 'later', '', 0)";
     world.sql(newer).await.expect("beside").expect("inserted");
     let Err(StoreError::Schema(why)) = world.store.ready().await else { panic!("not refused") };
-    assert!(why.contains("only knows older ones"), "{why}");
+    assert!(why.contains("newer than this program"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! What senders have had paid out over rails that limit it: summed at the load, added to by the batch.
+//! Senders' usage of rails that limit it: summed at the load, updated by the batch.
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::currency::Currency;
@@ -13,7 +13,7 @@ use store::working_set::WorkingSet;
 
 use crate::world::{START, World, tenant_need};
 
-/// Of the same sender and rail, in the month before `START` and its last day.
+/// The usage of a sender and rail in the month before `START` and on its last day.
 fn tally(tenant: TenantId, sender: &str, rail: &str) -> Tally {
     let window = Window { day: START - Span::hours(10), month: START - Span::days(20), end: START + Span::hours(14) };
     Tally { rail: RailId::new(rail), sender: Sender::of_customer(tenant, sender), window }
@@ -59,7 +59,7 @@ async fn save(world: &World, tenant: TenantId, attempts: &[Attempt]) {
     world.execute(&tenant_need(tenant), put).await.expect("saved");
 }
 
-pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
+pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
     use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let mine = tally(tenant, "C-1", "egy-ipn");
@@ -87,7 +87,7 @@ pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
     let uncounted = attempt(&mine, tenant, (Settled, 7_000_000, today), ids.as_mut());
     attempts.push(Attempt { sender: None, ..uncounted });
     save(&world, tenant, &attempts).await;
-    // Whoever has the same digest elsewhere is somebody else's customer.
+    // The same digest at another tenant is a different customer.
     save(&world, other, &[attempt(&mine, other, (Settled, 3, today), ids.as_mut())]).await;
 
     let expected = Spent { day: 111, month: 11_111 };
@@ -108,7 +108,7 @@ pub async fn what_a_sender_has_spent_is_summed_by_rail_and_day(world: World) {
     assert_eq!(stored, attempts[..1], "the sender is read back");
 }
 
-pub async fn what_a_batch_begins_and_gives_back_is_counted(world: World) {
+pub async fn usage_begun_and_returned_in_a_batch_is_counted(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let mine = tally(tenant, "C-1", "egy-ipn");
     let mut ids = world.store.ids();
@@ -129,15 +129,15 @@ pub async fn what_a_batch_begins_and_gives_back_is_counted(world: World) {
         let refused = Attempt { state: AttemptState::Refused, state_at: START + Span::secs(1), ..before.clone() };
         ws.attempts.put((tenant, before.id), refused);
         ws.keep();
-        assert_eq!(spent(ws), 5, "a refusal gives the room back");
+        assert_eq!(spent(ws), 5, "a rejection returns the headroom");
     };
     world.execute(&need, decide).await.expect("saved");
     let read = world.store.spendings(tenant, vec![mine.clone()]).await.expect("read");
     assert_eq!(read[&mine.rail], Spent { day: 5, month: 5 });
 }
 
-/// The tenant's lock makes batches of it serial: the second one sees what the first one began.
-pub async fn two_batches_at_once_share_one_limit(world: World) {
+/// The tenant's lock serializes its batches: the second one sees what the first one began.
+pub async fn concurrent_batches_share_one_limit(world: World) {
     const MOST: i64 = 100;
     let tenant = world.tenant("demobank", 0).await;
     let mine = tally(tenant, "C-1", "egy-ipn");

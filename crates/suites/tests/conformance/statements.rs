@@ -1,4 +1,4 @@
-//! What statements of account are made of.
+//! The data of statements of account.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ fn prefund() -> AccountCode {
     AccountCode::Prefund(StableCoin::Usdt)
 }
 
-/// Two days: on the first one payment settles and two are held, on the second one of these is refused.
+/// Two days: on the first one payment settles and two are reserved, on the second one of these is
+/// rejected.
 async fn two_days(world: &World) -> (TenantId, Timestamp) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (settled, refused) = (world.payment(tenant, Some("inv-1")).await, world.payment(tenant, None).await);
@@ -40,7 +41,7 @@ async fn transfers(world: &World, tenant: TenantId, code: &AccountCode) -> Vec<S
     all
 }
 
-/// An account's period made the slow way.
+/// An account's period computed from all transfers.
 fn folded(all: &[StoredTransfer], period: &AccountPeriod, (from, to): (Timestamp, Timestamp)) -> AccountPeriod {
     let mut parts = [Totals::default(); 3];
     for it in all {
@@ -72,7 +73,7 @@ fn folded(all: &[StoredTransfer], period: &AccountPeriod, (from, to): (Timestamp
     }
 }
 
-pub async fn an_account_is_summed_up_before_in_and_behind_a_period(world: World) {
+pub async fn an_account_is_summed_up_before_in_and_after_a_period(world: World) {
     let (tenant, midnight) = two_days(&world).await;
     let accounts = world.store.accounts(tenant).await.expect("read");
     assert!(accounts.len() > 5, "with and without an index: {accounts:?}");
@@ -158,7 +159,7 @@ pub async fn references_are_those_of_the_tenant(world: World) {
     );
     assert_eq!(found[&queued.id.0], References::default());
     assert_eq!((found[&deposit.id.0].tx, found[&deposit.id.0].request), (Some(deposit.tx), Some(request.id)));
-    // An order is paid out by attempts that have its id, as a payment is.
+    // Orders have payout attempts under their id, as payments do.
     let order = world.store.references(tenant, &BTreeSet::new(), &payments, &BTreeSet::new()).await.expect("read");
     assert_eq!(order[&payment.id.0].attempt, Some(attempt.id));
     let other = world.tenant("otherbank", 0).await;

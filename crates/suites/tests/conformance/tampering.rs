@@ -1,4 +1,4 @@
-//! What somebody does to the audit log who can write to the database, and what finds it.
+//! Tampering with the audit log by a user with write access to the database, and its detection.
 
 use domain::audit::{ChainFault, Entry, Head, Mark, Note};
 use domain::ids::TenantId;
@@ -7,7 +7,7 @@ use store::{AuditChain, AuditSigner, Checkpoint};
 
 use crate::world::{Side, World};
 
-/// Entries of the chain that is tampered with.
+/// Entries of the manipulated chain.
 const ENTRIES: i64 = 8;
 
 /// Columns that are copied with an entry.
@@ -33,8 +33,8 @@ async fn chain(world: World) -> Option<Chain> {
         }
     }
     let chain = Chain { world, tenant, signer, outside: outside.expect("signed") };
-    assert_eq!(chain.fault(std::slice::from_ref(&chain.outside)).await, None, "nobody has touched it");
-    // What is in memory nobody can reach.
+    assert_eq!(chain.fault(std::slice::from_ref(&chain.outside)).await, None, "unmodified");
+    // An in-memory database cannot be manipulated.
     if matches!(chain.world.side, Side::Memory) { None } else { Some(chain) }
 }
 
@@ -56,7 +56,7 @@ impl Chain {
         verdict.fault
     }
 
-    /// What the hashes and the head tell, without anything signed.
+    /// The fault found by hashes and head alone, without signatures.
     async fn found(&self) -> Option<ChainFault> {
         self.fault(&[]).await
     }
@@ -65,7 +65,7 @@ impl Chain {
         self.world.sql(text).await.expect("beside").expect(text);
     }
 
-    /// Changes entries of this chain: other tenants' have the same numbers.
+    /// Changes entries of this chain only: other tenants' have the same numbers.
     async fn change(&self, set: &str, which: &str) {
         self.sql(&format!("UPDATE audit_entry SET {set} WHERE {which} AND tenant = {}", self.owner())).await;
     }
@@ -89,7 +89,7 @@ impl Chain {
         self.sql(&format!("UPDATE audit_head SET seq = {}, hash = {hash} WHERE tenant = {owner}", head.seq)).await;
     }
 
-    /// The entries, the oldest first.
+    /// The entries, oldest first.
     async fn entries(&self) -> Vec<Entry> {
         let mut entries = self.world.audited(self.tenant).await;
         entries.reverse();
@@ -107,7 +107,7 @@ pub async fn a_deleted_entry_is_found(world: World) {
     let Some(chain) = chain(world).await else { return };
     chain.sql(&format!("DELETE FROM audit_entry WHERE seq = 4 AND tenant = {}", chain.owner())).await;
     assert_eq!(chain.found().await, Some(ChainFault::Missing { from: 4, to: 4 }));
-    // Those behind it close up.
+    // The entries after it move up.
     chain.change("seq = seq + 1000", "seq > 4").await;
     chain.change("seq = seq - 1001", "seq > 1000").await;
     assert_eq!(chain.found().await, Some(ChainFault::Changed(4)));
@@ -126,9 +126,9 @@ pub async fn an_inserted_entry_is_found(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::Changed(4)));
 }
 
-pub async fn an_entry_behind_the_end_is_found(world: World) {
+pub async fn an_entry_after_the_end_is_found(world: World) {
     let Some(chain) = chain(world).await else { return };
-    // It fits; only the head does not know it.
+    // It is valid; only the head does not match.
     let end = chain.entries().await.pop().expect("there");
     let mut head = Head { seq: end.seq, hash: end.hash };
     let more = head.append(chain.tenant, end.at, end.deed.clone(), Note::new("key.create", "access_key", "slipped in"));
@@ -142,7 +142,7 @@ pub async fn an_entry_behind_the_end_is_found(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::BeyondHead { entry: ENTRIES + 1, head: ENTRIES }));
 }
 
-pub async fn entries_that_changed_places_are_found(world: World) {
+pub async fn reordered_entries_are_found(world: World) {
     let Some(chain) = chain(world).await else { return };
     chain.change("seq = 1004", "seq = 4").await;
     chain.change("seq = 4", "seq = 5").await;
@@ -161,7 +161,7 @@ pub async fn a_tail_that_was_cut_off_is_found(world: World) {
     assert_eq!(chain.fault(&outside).await, Some(ChainFault::Missing { from: 6, to: 7 }), "by the checkpoint");
 }
 
-pub async fn a_chain_that_was_written_anew_is_found(world: World) {
+pub async fn a_rewritten_chain_is_detected(world: World) {
     let Some(chain) = chain(world).await else { return };
     let mut head = Head::default();
     for mut entry in chain.entries().await {
@@ -173,15 +173,15 @@ pub async fn a_chain_that_was_written_anew_is_found(world: World) {
         chain.change(&format!("who = '{who}', hash = {hash}"), &format!("seq = {}", entry.seq)).await;
     }
     chain.set_head(head).await;
-    assert_eq!(chain.found().await, None, "the hashes alone would not tell");
+    assert_eq!(chain.found().await, None, "the hashes alone do not reveal it");
     let outside = [chain.outside.clone()];
     assert_eq!(chain.fault(&outside).await, Some(ChainFault::Rewritten { from: 1, to: 7 }));
-    // The store's own copy of the checkpoint tells it as well.
+    // The store's own copy of the checkpoint reveals it as well.
     chain.world.store.keep_checkpoint(&chain.outside).await.expect("kept");
     assert_eq!(chain.found().await, Some(ChainFault::Rewritten { from: 1, to: 7 }));
 }
 
-pub async fn a_chain_that_was_taken_away_is_found(world: World) {
+pub async fn a_removed_chain_is_detected(world: World) {
     let Some(chain) = chain(world).await else { return };
     let owner = chain.owner();
     chain.sql(&format!("DELETE FROM audit_entry WHERE tenant = {owner}")).await;

@@ -1,4 +1,4 @@
-//! What runs out, what is removed, what lies open.
+//! Expiry, pruning, and open work.
 
 use domain::payment::{Discrepancy, IdSource};
 use domain::time::Span;
@@ -32,7 +32,7 @@ pub async fn idempotency_is_kept_and_replaced(world: World) {
     let mut need = tenant_need(other);
     need.idempotency.insert((other, key.clone()));
     let unseen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-        assert!(ws.idempotency.get(&(other, key.clone())).is_none(), "a key is its tenant's own");
+        assert!(ws.idempotency.get(&(other, key.clone())).is_none(), "keys are scoped to their tenant");
     };
     world.execute(&need, unseen).await.expect("read");
 }
@@ -47,7 +47,7 @@ pub async fn the_answer_under_a_key_is_kept_sealed(world: World) {
         assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(Some(answer)));
     }
     assert_eq!(world.store.kept_answer(tenant, &key("k-2")).await, Ok(None));
-    assert_eq!(world.store.kept_answer(other, &key("k-1")).await, Ok(None), "a key is its tenant's own");
+    assert_eq!(world.store.kept_answer(other, &key("k-1")).await, Ok(None), "keys are scoped to their tenant");
     // Another row's answer does not open here: it is bound to its key.
     let moved = "UPDATE kept_answer SET idem_key = 'k-2' WHERE idem_key = 'k-1'";
     if let Some(moved) = world.sql(moved).await {
@@ -72,7 +72,7 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     let answer = KeptAnswer { body_hash: [0; 32], body: b"{}".to_vec() };
     world.store.keep_answer(tenant, &key, &answer).await.expect("kept");
     world.pass(Span::days(20)).await;
-    assert_eq!(world.store.kept_answer(tenant, &key).await, Ok(None), "too old to be answered again");
+    assert_eq!(world.store.kept_answer(tenant, &key).await, Ok(None), "too old to be replayed");
     let young = world.quote(tenant).await;
     let now = world.now().await;
     let gone = world.store.prune(now).await.expect("pruned");
@@ -83,9 +83,9 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     assert_eq!((gone.idempotency, gone.batches, gone.events), (0, 1, 1));
     assert_eq!(world.store.prune(now).await, Ok(store::Pruned::default()));
     assert_eq!(world.store.oldest_event(tenant).await.expect("read").map(|(seq, _)| seq), Some(2));
-    assert_eq!(world.store.event_head(tenant).await, Ok(2), "numbers go on");
+    assert_eq!(world.store.event_head(tenant).await, Ok(2), "numbering continues");
     assert!(world.store.quote(tenant, young.id).await.expect("read").is_some());
-    assert_eq!(world.store.was_committed(old).await, Ok(false), "nobody asks that late");
+    assert_eq!(world.store.was_committed(old).await, Ok(false), "no query comes that late");
 }
 
 pub async fn quotes_that_ran_out_are_found(world: World) {

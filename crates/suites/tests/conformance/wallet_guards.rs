@@ -1,4 +1,5 @@
-//! The guards of the wallet service, each hit directly by SQL or by a batch that saw too little.
+//! The guards of the wallet service, each triggered directly by SQL or by a batch that read too
+//! little.
 
 use domain::chain_tx::IntentState;
 use domain::payment::IdSource;
@@ -9,7 +10,7 @@ use crate::constraints::{CHECK, NOT_NULL, UNIQUE, copy, other, refused};
 use crate::wallet_world::{SIGNER, attempt, chain_tx, deposit, failed, release, wallet, wallet_need};
 use crate::world::{World, tenant_need};
 
-/// A batch that goes wrong however often it is decided again.
+/// A batch that fails however often it is decided again.
 async fn contended(
     world: &World,
     tenant: domain::ids::TenantId,
@@ -60,7 +61,7 @@ pub async fn a_link_leads_to_one_request(world: World) {
 }
 
 /// I11: `UNIQUE(tx_hash, ordinal of the log in its transaction)`.
-pub async fn a_log_is_credited_once_whosever_it_is(world: World) {
+pub async fn a_log_is_credited_once_across_tenants(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
     let (mine, other_wallet) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
     world.deposit(&mine, None, 100, |_| {}).await;
@@ -124,7 +125,7 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
         assert_eq!(done, Ok(1));
         contended(&world, one, release_again).await;
     }
-    // Given up and made anew in one commit.
+    // Given up and created again in one commit.
     let mut need = tenant_need(one);
     need.intents.insert((one, first.id));
     world
@@ -136,7 +137,7 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
             ws.keep();
         })
         .await
-        .expect("there is room after a failure");
+        .expect("allowed after a failure");
 }
 
 pub async fn a_stale_write_of_a_wallet_is_refused(world: World) {
@@ -214,7 +215,7 @@ pub async fn unknown_values_of_wallets_are_refused(world: World) {
     refused(&world, &again, UNIQUE).await;
 }
 
-/// Neither moved nor changed beside this program.
+/// Neither copied nor changed by other programs.
 pub async fn documents_open_only_where_they_belong(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (one, two) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);

@@ -1,4 +1,4 @@
-//! What the staff's lists of wallets, requests, orders and deposits show: newest first, filtered, one tenant's.
+//! The staff's lists of wallets, requests, orders and deposits: newest first, filtered, per tenant.
 
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
@@ -39,7 +39,7 @@ pub async fn wallets_are_listed_newest_first(world: World) {
     assert!(list(&none, FIRST).await.rows.is_empty());
     let (state, level) = (made[0].state, made[0].kyc_level);
     let same = WalletFilter { states: vec![state], levels: vec![level], customer_id: Some("C-2".to_owned()) };
-    assert_eq!(list(&same, FIRST).await.rows, made[1..2], "exactly that customer, and nobody else's");
+    assert_eq!(list(&same, FIRST).await.rows, made[1..2], "exactly that customer's, and no other's");
     let level = KycLevel::ALL.into_iter().find(|it| *it != level).expect("another level");
     assert!(list(&WalletFilter { levels: vec![level], ..all.clone() }, FIRST).await.rows.is_empty());
     assert!(world.store.office_wallets(foreign(), &all, FIRST).await.expect("read").rows.is_empty());

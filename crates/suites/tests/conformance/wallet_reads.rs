@@ -1,4 +1,4 @@
-//! What is listed, found and summed up of wallets.
+//! Lists, searches and sums of wallet data.
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
@@ -67,7 +67,7 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
     made.reverse();
     let list = |kind, page| world.store.transactions(tenant, wallet.id, kind, page);
     let all = list(None, FIRST).await.expect("read");
-    assert_eq!((ids(&all), all.total), (made.clone(), 7), "newest first, what was orphaned is not shown");
+    assert_eq!((ids(&all), all.total), (made.clone(), 7), "newest first, orphaned ones are hidden");
     let blocked = list(Some(TransactionKind::Deposit(DepositKind::Blocked)), FIRST).await.expect("read");
     assert_eq!((ids(&blocked), blocked.total), (made[..1].to_vec(), 1));
     let received = list(Some(TransactionKind::Deposit(DepositKind::Received)), FIRST).await.expect("read");
@@ -155,7 +155,7 @@ pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
     assert_eq!((review.rows.len(), review.total), (0, 0));
 }
 
-/// A deposit that counted so long ago.
+/// A deposit that counted this long ago.
 async fn counted(world: &World, wallet: &Wallet, number: u64, ago: Span, state: DepositState) -> Deposit {
     world
         .deposit(wallet, None, number, |it| {
@@ -251,7 +251,7 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
         world.store.accounts(tenant).await.expect("read").into_iter().map(|it| it.code).collect();
     assert!(codes.contains(&escrow) && codes.contains(&AccountCode::Treasury(StableCoin::Usdc)));
     let sums = world.store.currency_sums(tenant).await.expect("read");
-    assert_eq!(sums, [(domain::currency::Currency::Usdc, 0)].into(), "vaults are added up with all others");
+    assert_eq!(sums, [(domain::currency::Currency::Usdc, 0)].into(), "vaults are summed up with all others");
     let books = world.store.vault_books(tenant, None, 99).await.expect("read");
     let shown: Vec<_> =
         books.iter().map(|it| (it.address, it.account.balance().minor, it.account.available().minor)).collect();
@@ -263,9 +263,9 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     assert_eq!(
         world.store.sums_by_reason(tenant, &escrow).await,
         Ok(vec![sum("deposit.credit", 0, 25 * COIN), sum("deposit.release", 10 * COIN, 0)]),
-        "what is only reserved has not moved"
+        "a reservation has not moved"
     );
-    // Held money never goes below zero, whatever a batch wants.
+    // Reserved funds never drop below zero, whatever a batch attempts.
     let mut need = wallet_need(&wallet);
     need.accounts.insert((tenant, escrow.clone()));
     let overdraft = world
@@ -281,7 +281,7 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     crate::constraints::refused(&world, &sql, crate::constraints::CHECK).await;
 }
 
-pub async fn what_is_not_at_its_end_has_a_job(world: World) {
+pub async fn open_records_have_a_job(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
@@ -316,8 +316,8 @@ pub async fn what_is_not_at_its_end_has_a_job(world: World) {
     world.execute(&need, seen).await.expect("loaded");
 }
 
-/// I14: what is under way is told apart from what does not agree.
-pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World) {
+/// I14: in-flight amounts are distinguished from discrepancies.
+pub async fn permitted_differences_of_chain_and_books_are_summed_up(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
@@ -337,9 +337,9 @@ pub async fn what_chain_and_books_need_not_agree_about_is_summed_up(world: World
     let sum = |account: &AccountCode, kind| -> i64 {
         moving.iter().filter(|it| (&it.account, it.kind) == (account, kind)).map(|it| it.minor).sum()
     };
-    assert_eq!(sum(&escrow, MovingKind::Arriving), 3 * one, "seen, and lost but perhaps not for good");
+    assert_eq!(sum(&escrow, MovingKind::Arriving), 3 * one, "seen, or reorganized away and possibly returning");
     assert_eq!(sum(&escrow, MovingKind::Refunding), one);
-    assert_eq!(sum(&held, MovingKind::Beside), one, "straight to the wallet");
+    assert_eq!(sum(&held, MovingKind::Beside), one, "directly to the wallet");
     assert_eq!(sum(&AccountCode::Wallet(wallet.id, back.coin), MovingKind::Returning), back.minor);
     assert_eq!(moving.iter().map(|it| it.minor).sum::<i64>(), 5 * one + back.minor, "and nothing else");
     assert_eq!(world.store.moving(TenantId(Uuid::new_v4())).await, Ok(Vec::new()));

@@ -1,4 +1,4 @@
-//! What is saved of the wallet service is what is loaded and what is read.
+//! Saved rows of the wallet service equal loaded and read ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -32,7 +32,7 @@ use crate::wallet_world::{
 };
 use crate::world::{World, tenant_need};
 
-/// Has a batch that names `need` find exactly this row.
+/// Runs a batch that names `need` and expects exactly this row.
 async fn finds<K, V>(world: &World, need: &Need, table: fn(&WorkingSet) -> &Table<K, V>, key: K, row: &V)
 where
     K: Eq + std::hash::Hash + Clone + Sync,
@@ -132,13 +132,13 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
     }
     let said = world.store.sender_infos(tenant, full.id).await.expect("read");
     let names: Vec<_> = said.iter().filter_map(|info| info.details.first_name.as_deref()).collect();
-    assert_eq!(names, ["Ali", "Alia", "Ali", "Alia"], "in the order in which it was said");
+    assert_eq!(names, ["Ali", "Alia", "Ali", "Alia"], "in order of submission");
     assert_eq!(said.iter().map(|info| info.number).collect::<Vec<_>>(), [Some(1), Some(2), Some(3), Some(4)]);
     finds(&world, &need, |ws| &ws.senders, (tenant, full.id, 3), &said[2]).await;
     assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
 }
 
-pub async fn where_senders_want_money_back_is_kept_answer_by_answer(world: World) {
+pub async fn refund_addresses_are_stored_per_answer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let other = world.tenant("other", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
@@ -166,9 +166,9 @@ pub async fn where_senders_want_money_back_is_kept_answer_by_answer(world: World
             given
         })
         .await;
-    assert_eq!(world.store.refund_addresses(tenant, request.id).await, Ok(given.to_vec()), "in the order of saying");
+    assert_eq!(world.store.refund_addresses(tenant, request.id).await, Ok(given.to_vec()), "in order of submission");
     assert_eq!(world.store.refund_addresses(tenant, quiet.id).await, Ok(Vec::new()));
-    assert_eq!(world.store.refund_addresses(other, request.id).await, Ok(Vec::new()), "of its tenant alone");
+    assert_eq!(world.store.refund_addresses(other, request.id).await, Ok(Vec::new()), "of its own tenant only");
 }
 
 fn assessment(at: Timestamp) -> Assessment {
@@ -296,7 +296,7 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
         (IntentKind::SetFrozen, Plan::SetFrozen { account: wallet.address, frozen: true, case: two }),
-        // A hold is lifted, and put there again.
+        // A hold is lifted and placed again.
         (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
         (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: false, case: one }),
         (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
@@ -437,7 +437,7 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
         ws.keep();
     };
     let refused = world.execute(&need, forget).await;
-    assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "what was signed stays: {refused:?}");
+    assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "signed attempts are immutable: {refused:?}");
 }
 
 pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
@@ -470,7 +470,7 @@ pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }
 
-pub async fn what_an_idempotency_key_made_is_kept(world: World) {
+pub async fn records_of_idempotency_keys_are_stored(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let id = Uuid::new_v4();
     let made = [
@@ -536,7 +536,7 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
         assert!(ws.chain_txs.all().next().is_none());
     };
     world.execute(&need, seen).await.expect("loaded");
-    // A customer of another tenant may have the same name.
+    // Customers of different tenants may have the same name.
     world.wallet(two, "C-1").await;
 }
 

@@ -1,4 +1,4 @@
-//! Wallets and what belongs to them, as cases put them into a database.
+//! Wallets and related records, as cases store them.
 
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, TxHash, Word};
@@ -20,10 +20,10 @@ use store::working_set::WorkingSet;
 
 use crate::world::{World, tenant_need};
 
-/// A coin's minor units.
+/// A coin in minor units.
 pub const COIN: i64 = 1_000_000;
 
-/// Bytes that belong to nothing else with this number.
+/// Unique bytes for this number.
 pub fn word(number: u64) -> [u8; 32] {
     vault::hash(&[&number.to_be_bytes()]).0
 }
@@ -36,7 +36,7 @@ pub fn customer(name: &str) -> Customer {
     Customer { customer_id: name.to_owned(), blockchain: "ethereum".to_owned() }
 }
 
-/// A wallet as it is provisioned.
+/// A newly provisioned wallet.
 pub fn wallet(tenant: TenantId, customer_id: &str, now: Timestamp, ids: &mut dyn IdSource) -> Wallet {
     let id = WalletId(ids.next());
     let (controller, implementation) = (Address([1; 20]), Address([2; 20]));
@@ -69,7 +69,7 @@ pub fn wallet(tenant: TenantId, customer_id: &str, now: Timestamp, ids: &mut dyn
     }
 }
 
-/// A request for whatever comes.
+/// A request for any amount.
 pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> PaymentRequest {
     let id = PaymentRequestId(ids.next());
     let reference = vault::reference(VaultKind::Escrow, wallet.tenant, id.0);
@@ -100,7 +100,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
     }
 }
 
-/// The submission of this number; 0 = of before submissions had escrows.
+/// The submission with this number; 0 = from before submissions had escrows.
 pub fn sender(
     request: &PaymentRequest,
     (number, first_name): (u32, &str),
@@ -123,7 +123,7 @@ pub fn sender(
     }
 }
 
-/// A deposit that was just seen; `number` tells its transaction and its height.
+/// A deposit that was just seen; `number` determines its transaction and height.
 pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, now: Timestamp) -> Deposit {
     let tx = TxHash(word(number));
     Deposit {
@@ -166,7 +166,7 @@ pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, n
     }
 }
 
-/// An order that was just made.
+/// A new order.
 pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> ExchangeOrder {
     ExchangeOrder {
         id: ExchangeId(ids.next()),
@@ -220,7 +220,7 @@ pub fn movement(number: u64) -> Movement {
     }
 }
 
-/// The release of a deposit, waiting.
+/// The waiting release of a deposit.
 pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Intent {
     Intent {
         id: IntentId(ids.next()),
@@ -245,7 +245,7 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
 
 pub const SIGNER: Address = Address([7; 20]);
 
-/// A transaction that has its nonce.
+/// A transaction with an assigned nonce.
 pub fn chain_tx(tenant: TenantId, nonce: u64, now: Timestamp, ids: &mut dyn IdSource) -> ChainTx {
     ChainTx {
         id: ChainTxId(ids.next()),
@@ -283,7 +283,7 @@ pub fn about(request: &PaymentRequest) -> About {
     About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned(), deposit: None }
 }
 
-/// The request's event of this number.
+/// The request's event with this number.
 pub fn failed(request: &PaymentRequest, version: i64, now: Timestamp) -> NewWalletEvent {
     let message = format!("number {version}");
     let reason = FailureReason::TransactionDropped;
@@ -294,7 +294,7 @@ pub fn failed(request: &PaymentRequest, version: i64, now: Timestamp) -> NewWall
     }
 }
 
-/// Money from outside into a vault's account.
+/// An external credit to a vault's account.
 pub fn credit(
     tenant: TenantId,
     code: AccountCode,
@@ -320,7 +320,7 @@ pub fn credit(
     }
 }
 
-/// What a batch about a wallet and its things names.
+/// The need of a batch about a wallet and its related records.
 pub fn wallet_need(wallet: &Wallet) -> Need {
     let mut need = tenant_need(wallet.tenant);
     need.wallets.insert((wallet.tenant, wallet.id));
@@ -328,7 +328,7 @@ pub fn wallet_need(wallet: &Wallet) -> Need {
 }
 
 impl World {
-    /// Runs one batch of the tenant that puts things, and gives back what it made.
+    /// Runs one batch of the tenant that stores records; returns its result.
     pub async fn put<T: Send>(
         &self,
         tenant: TenantId,
@@ -363,7 +363,7 @@ impl World {
         .await
     }
 
-    /// A deposit, changed before it is put.
+    /// Stores a deposit after applying a change.
     pub async fn deposit(
         &self,
         wallet: &Wallet,
@@ -380,7 +380,7 @@ impl World {
         .await
     }
 
-    /// An order, changed before it is put.
+    /// Stores an order after applying a change.
     pub async fn exchange(&self, wallet: &Wallet, change: impl Fn(&mut ExchangeOrder) + Sync) -> ExchangeOrder {
         self.put(wallet.tenant, |ws, ids| {
             let mut made = exchange(wallet, ws.now, ids);

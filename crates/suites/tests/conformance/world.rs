@@ -1,4 +1,4 @@
-//! A database of a case's own, and the things that cases put into it.
+//! A case's own database, and the records that cases store in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -28,7 +28,7 @@ use store::working_set::WorkingSet;
 use store::{AuditFilter, ExecuteError, Options, Store, Tenant};
 use uuid::Uuid;
 
-/// A clock that goes when it is told to.
+/// A clock that is advanced manually.
 pub struct HandClock(AtomicI64);
 
 impl HandClock {
@@ -46,7 +46,7 @@ impl Clock for HandClock {
     }
 }
 
-/// Bytes that look random and are the same in every run.
+/// Pseudorandom bytes that are the same in every run.
 pub struct SeededEntropy(AtomicU64);
 
 impl Entropy for SeededEntropy {
@@ -60,7 +60,7 @@ impl Entropy for SeededEntropy {
     }
 }
 
-/// How a case reaches its database beside the store.
+/// How a case accesses its database directly.
 #[derive(Clone)]
 pub enum Side {
     File(Arc<tempfile::TempDir>),
@@ -80,7 +80,7 @@ pub struct World {
 
 /// The key-encryption key of every case.
 pub const KEK: [u8; 32] = [1; 32];
-/// When the hand clock begins.
+/// Start of the manual clock.
 pub const START: Timestamp = Timestamp(1_795_244_268_123_456);
 
 async fn world(url: String, side: Side) -> World {
@@ -97,13 +97,13 @@ async fn migrated(url: String, side: Side) -> World {
     world
 }
 
-/// Opens an address with a clock, entropy and keys of its own.
+/// Opens an address with its own clock, entropy and keys.
 pub async fn try_open(url: &str) -> Result<Store, store::StoreError> {
     let clock = Arc::new(HandClock::at(START));
     Store::open(url, Options::new(clock, SecretBox::new(Box::new(KEK)))).await
 }
 
-/// A case that is compiled once, whatever it runs on.
+/// A case, boxed so that it is compiled once for all backends.
 type Case = Box<dyn FnOnce(World) -> Pin<Box<dyn Future<Output = ()>>>>;
 
 fn boxed<F: Future<Output = ()> + 'static>(case: fn(World) -> F) -> Case {
@@ -153,7 +153,7 @@ fn in_postgres(name: &str, case: Case) {
 }
 
 impl World {
-    /// Another handle on the same database with other options. In memory there is only one handle.
+    /// Another handle on the same database with other options. An in-memory database has only one.
     pub async fn reopened(&self, change: impl FnOnce(&mut Options)) -> Option<Store> {
         if matches!(self.side, Side::Memory) {
             return None;
@@ -166,7 +166,7 @@ impl World {
         Some(Store::open(&self.url, options).await.expect("opens"))
     }
 
-    /// The same database with fault hooks; a new one where it is in memory.
+    /// The same database with fault hooks; a new one if it is in memory.
     pub async fn with_faults(&self, faults: Arc<dyn Faults>) -> World {
         let options = || Options {
             entropy: self.entropy.clone(),
@@ -178,7 +178,7 @@ impl World {
         World { store, ..self.clone() }
     }
 
-    /// Runs SQL beside the store; `None` where that is not possible (in memory), else what the database said.
+    /// Runs SQL directly; `None` if impossible (in memory), otherwise the database's answer.
     pub async fn sql(&self, text: &str) -> Option<Result<u64, String>> {
         match &self.side {
             Side::Memory => None,
@@ -199,26 +199,26 @@ impl World {
         }
     }
 
-    /// Entries of a tenant's audit log, the newest first.
+    /// A tenant's audit log entries, newest first.
     pub async fn audited(&self, tenant: TenantId) -> Vec<Entry> {
         let filter = AuditFilter { tenant: Some(tenant), ..AuditFilter::default() };
         self.store.audit_entries(&filter, store::AUDIT_LIST_MAX).await.expect("read")
     }
 
-    /// Lets time pass. PostgreSQL's own clock cannot be moved, but the service's distance from it can.
+    /// Advances time. PostgreSQL's own clock cannot be moved, but the service's offset to it can.
     pub async fn pass(&self, span: Span) {
         self.clock.0.fetch_add(span.0, Ordering::SeqCst);
         let offset = self.clock.now().0 - START.0;
         self.store.set_meta(store::CLOCK_OFFSET, &offset.to_string()).await.expect("set");
     }
 
-    /// The present instant of the store.
+    /// The store's current time.
     pub async fn now(&self) -> Timestamp {
         let batch = BatchId(self.store.ids().next());
         self.store.execute(batch, &Need::default(), &mut |_| {}).await.expect("reads the clock").at
     }
 
-    /// A tenant with a prefund.
+    /// Creates a tenant with a prefund.
     pub async fn tenant(&self, tag: &str, prefund_minor: i64) -> TenantId {
         let id = TenantId(Uuid::new_v4());
         let tenant = Tenant { id, tag: tag.to_owned(), name: format!("{tag} Ltd"), policy: policy() };
@@ -245,14 +245,14 @@ impl World {
         self.store.execute(batch, need, &mut |ws| decide(ws, ids.as_mut())).await.map(|_| batch)
     }
 
-    /// A new quote.
+    /// Creates a quote.
     pub async fn quote(&self, tenant: TenantId) -> Quote {
         let mut made = None;
         self.execute(&tenant_need(tenant), |ws, ids| made = Some(put_quote(ws, tenant, ids))).await.expect("quoted");
         made.expect("made")
     }
 
-    /// A new payment with a quote of its own.
+    /// Creates a payment with its own quote.
     pub async fn payment(&self, tenant: TenantId, external_id: Option<&str>) -> Payment {
         let quote = self.quote(tenant).await;
         let mut made = None;
@@ -430,7 +430,7 @@ pub fn put_payment(ws: &mut WorkingSet, quote: &Quote, external_id: Option<&str>
     payment
 }
 
-/// Writes what a decision gave, and the payment itself.
+/// Stores the effects of a decision, and the payment itself.
 pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects) {
     let tenant = payment.tenant;
     ws.payments.put((tenant, payment.id), payment.clone());
@@ -444,7 +444,7 @@ pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects) {
     }
 }
 
-/// Steps of a payment's life.
+/// Steps in the life of a payment.
 impl World {
     /// Begins an attempt over `rail`.
     pub async fn attempt(&self, payment: &Payment, rail: &domain::rail::RailId) -> domain::attempt::Attempt {
@@ -464,7 +464,7 @@ impl World {
         begun.expect("begun")
     }
 
-    /// The rail reports that it has paid, under this reference.
+    /// The rail reports the payment as paid, under this reference.
     pub async fn reference(&self, payment: &Payment, reference: &str) {
         let tenant = payment.tenant;
         self.execute(&payment_need(payment), |ws, ids| {
@@ -492,7 +492,7 @@ impl World {
         .expect("saved");
     }
 
-    /// Refuses a queued payment.
+    /// Rejects a queued payment.
     pub async fn refuse(&self, payment: &Payment) -> Payment {
         let tenant = payment.tenant;
         let mut refused = None;

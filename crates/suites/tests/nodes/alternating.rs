@@ -1,4 +1,4 @@
-//! Nodes that take turns, or work at once: every answer is right, nothing is lost or doubled.
+//! Nodes that alternate or work concurrently: every answer is correct, nothing is lost or doubled.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 
 use crate::world::{CHARGE, Node, Rows, TENANT, World, with};
 
-/// Numbers that look random and are the same in every run.
+/// Pseudorandom numbers that are the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,14 +20,14 @@ impl Numbers {
     }
 }
 
-/// What must be in the database after all that was answered.
+/// The expected contents of the database after all answers.
 #[derive(Default)]
 struct Model {
     available: i64,
     events: usize,
     open: Vec<Quote>,
     used: Vec<(Quote, PaymentId)>,
-    /// On which rows each node's quotes and payments were decided.
+    /// The rows on which each node's quotes and payments were decided.
     decided: BTreeMap<(usize, &'static str), usize>,
 }
 
@@ -52,7 +52,7 @@ impl Model {
             assert!(refused, "{} available: {paid:?}", self.available);
             return;
         }
-        let (payment, rows) = paid.expect("there is enough");
+        let (payment, rows) = paid.expect("sufficient funds");
         self.count(number, rows);
         self.used.push((self.open.remove(at), payment.id));
         self.available -= CHARGE;
@@ -80,13 +80,13 @@ impl Model {
 }
 
 #[test]
-fn nodes_that_take_turns_answer_rightly_and_lose_or_double_nothing() {
+fn alternating_nodes_answer_correctly_and_lose_or_double_nothing() {
     with(async |world| {
         let (mut model, mut numbers) = (Model::default(), Numbers(7));
         let nodes = [&world.a, &world.b];
         let mut at = 0;
         for _ in 0..600 {
-            // A node is alone for ten commands or so, and then the other one.
+            // A node works alone for about ten commands, then the other one does.
             if numbers.below(10) == 0 {
                 at = 1 - at;
             }
@@ -117,7 +117,7 @@ fn nodes_that_take_turns_answer_rightly_and_lose_or_double_nothing() {
 }
 
 #[test]
-fn a_node_that_is_alone_loads_no_rows_for_new_quotes_and_orders() {
+fn a_single_node_loads_no_rows_for_new_quotes_and_orders() {
     with(async |world| {
         world.top_up(&world.a, 100 * CHARGE).await;
         let mut quotes = world.remembering(&world.a).await;
@@ -127,10 +127,10 @@ fn a_node_that_is_alone_loads_no_rows_for_new_quotes_and_orders() {
             assert_eq!(rows, Rows::Remembered);
         }
         for quote in &quotes {
-            let (_, rows) = world.pay(&world.a, quote).await.expect("there is enough");
+            let (_, rows) = world.pay(&world.a, quote).await.expect("sufficient funds");
             assert_eq!(rows, Rows::Remembered);
         }
-        // Several at once are one batch.
+        // Several concurrent commands form one batch.
         world.pass();
         for outcome in join_all((0..20).map(|_| world.a.quote(None))).await {
             let Ok(Outcome::Quoted(quote)) = outcome else { panic!("no quote: {outcome:?}") };
@@ -141,7 +141,7 @@ fn a_node_that_is_alone_loads_no_rows_for_new_quotes_and_orders() {
 }
 
 #[test]
-fn what_is_spent_on_both_nodes_at_once_is_spent_once() {
+fn concurrent_spending_on_both_nodes_is_counted_once() {
     with(async |world| {
         let mut quotes = Vec::new();
         for _ in 0..20 {
@@ -153,7 +153,7 @@ fn what_is_spent_on_both_nodes_at_once_is_spent_once() {
         world.remembering(&world.a).await;
         world.remembering(&world.b).await;
         world.pass();
-        // Each quote on both nodes, and money for some of them.
+        // Each quote on both nodes, with funds for some of them.
         let pay = |node| quotes.iter().map(move |quote| Node::pay(node, quote, None));
         let outcomes = join_all(pay(&world.a).chain(pay(&world.b))).await;
         let (mut accepted, mut short) = (Vec::new(), 0);

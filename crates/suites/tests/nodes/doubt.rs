@@ -1,4 +1,4 @@
-//! Commits that fail, or of which nobody knows, on remembered rows.
+//! Commits on cached rows that fail or have an unknown outcome.
 
 use engine::command::Outcome;
 use store::options::{FaultAction, FaultPoint};
@@ -6,12 +6,12 @@ use store::options::{FaultAction, FaultPoint};
 use crate::world::{CHARGE, Rows, TENANT, with};
 
 #[test]
-fn a_commit_on_remembered_rows_that_is_in_doubt_is_decided_and_the_rows_are_forgotten() {
+fn an_unknown_commit_on_cached_rows_is_resolved_and_the_rows_are_evicted() {
     use FaultPoint::{AfterCommit, BeforeCommit};
     let cases = [
         (AfterCommit, FaultAction::LoseAck, Rows::Remembered),
         (BeforeCommit, FaultAction::LoseCommit, Rows::Loaded),
-        // Nothing was written: it is tried once more, as a connection that died while it lay idle is replaced.
+        // Nothing was written: it is retried once, as after a connection died while idle.
         (BeforeCommit, FaultAction::FailBefore, Rows::Loaded),
     ];
     for (point, action, expected) in cases {
@@ -26,7 +26,7 @@ fn a_commit_on_remembered_rows_that_is_in_doubt_is_decided_and_the_rows_are_forg
             assert_eq!(world.available().await, CHARGE, "{action:?}");
             let (next, rows) = world.quote(&world.a).await;
             assert_eq!(rows, Rows::Loaded, "{action:?}");
-            world.pay(&world.a, &next).await.expect("there is enough");
+            world.pay(&world.a, &next).await.expect("sufficient funds");
             assert!(world.store.quote(TENANT, next.id).await.expect("readable").is_some());
             world.verified().await;
         });

@@ -1,4 +1,4 @@
-//! Two nodes on one database (SQLite in memory), of which each remembers what its own batches left of the rows.
+//! Two nodes on one database (SQLite in memory), each with its own cache of rows.
 
 mod alternating;
 mod doubt;

@@ -1,4 +1,4 @@
-//! What another node, or an administrator, did meanwhile is seen by a node that remembers otherwise.
+//! Changes by another node or an administrator are seen by a node with a stale cache.
 
 use domain::delivery::DeliveryState;
 use domain::ids::QuoteId;
@@ -9,31 +9,31 @@ use store::working_set::Made;
 
 use crate::world::{CHARGE, Rows, TENANT, World, keyed, with};
 
-/// What an order was told that the prefund account cannot cover.
+/// The available amount reported to an order that the prefund account cannot cover.
 fn short(paid: Result<impl std::fmt::Debug, Refusal>) -> i64 {
     match paid {
         Err(Refusal::InsufficientBalance { available, .. }) => available.minor,
-        other => panic!("not refused for want of money: {other:?}"),
+        other => panic!("not refused for insufficient funds: {other:?}"),
     }
 }
 
 #[test]
-fn a_top_up_on_another_node_is_seen_by_an_order_that_memory_would_refuse() {
+fn a_top_up_on_another_node_is_seen_by_an_order_that_the_cache_would_refuse() {
     with(async |world| {
         let quote = world.remembering(&world.a).await.remove(0);
-        // No event tells of a top-up.
+        // A top-up emits no event.
         world.top_up(&world.b, CHARGE / 2).await;
-        assert_eq!(short(world.pay(&world.a, &quote).await), CHARGE / 2, "refused by what is there");
+        assert_eq!(short(world.pay(&world.a, &quote).await), CHARGE / 2, "refused by the current balance");
         world.remembering(&world.a).await;
         world.top_up(&world.b, CHARGE).await;
-        let (_, rows) = world.pay(&world.a, &quote).await.expect("there is enough");
+        let (_, rows) = world.pay(&world.a, &quote).await.expect("sufficient funds");
         assert_eq!((rows, world.available().await), (Rows::Loaded, CHARGE / 2));
         world.verified().await;
     });
 }
 
 #[test]
-fn a_top_up_on_another_node_is_not_lost_by_an_order_that_memory_would_accept() {
+fn a_top_up_on_another_node_is_not_lost_by_an_order_that_the_cache_would_accept() {
     with(async |world| {
         world.top_up(&world.a, 3 * CHARGE).await;
         let quotes = world.remembering(&world.a).await;
@@ -50,7 +50,7 @@ fn a_prefund_that_another_node_has_spent_is_not_spent_again() {
     with(async |world| {
         world.top_up(&world.a, CHARGE).await;
         let quotes = world.remembering(&world.a).await;
-        world.pay(&world.b, &quotes[0]).await.expect("there is enough");
+        world.pay(&world.b, &quotes[0]).await.expect("sufficient funds");
         assert_eq!(short(world.pay(&world.a, &quotes[1]).await), 0);
         assert_eq!(world.available().await, 0);
         world.verified().await;
@@ -58,7 +58,7 @@ fn a_prefund_that_another_node_has_spent_is_not_spent_again() {
 }
 
 #[test]
-fn what_another_node_has_taken_is_taken() {
+fn keys_and_ids_taken_on_another_node_stay_taken() {
     with(async |world| {
         world.top_up(&world.a, 10 * CHARGE).await;
         let quotes = world.remembering(&world.a).await;
@@ -84,7 +84,7 @@ async fn delivery(world: &World, quote: QuoteId, version: i64) -> Option<Deliver
 }
 
 #[test]
-fn events_that_are_to_be_delivered_are_whatever_the_node_remembers() {
+fn subscribed_events_are_delivered_despite_a_stale_cache() {
     with(async |world| {
         world.top_up(&world.a, 10 * CHARGE).await;
         let before = world.remembering(&world.a).await;
@@ -95,10 +95,10 @@ fn events_that_are_to_be_delivered_are_whatever_the_node_remembers() {
         for _ in 0..5 {
             after.push(world.quote(&world.a).await.0);
         }
-        assert_eq!(delivery(&world, before[0].id, 1).await, None, "nobody wanted it then");
+        assert_eq!(delivery(&world, before[0].id, 1).await, None, "no subscription at that time");
         for quote in &after {
             assert_eq!(delivery(&world, quote.id, 1).await, Some(DeliveryState::Pending));
-            let (payment, _) = world.pay(&world.a, quote).await.expect("there is enough");
+            let (payment, _) = world.pay(&world.a, quote).await.expect("sufficient funds");
             assert_eq!(delivery(&world, quote.id, 2).await, Some(DeliveryState::Pending));
             let queued = Aggregate::Payment(payment.id).event_id(TENANT, 1);
             let queued = world.store.delivery(TENANT, queued).await.expect("readable").expect("there");

@@ -1,4 +1,4 @@
-//! One database with a tenant, nodes on it, and what the tenant asks of them.
+//! One database with a tenant, its nodes, and the tenant's commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -35,14 +35,14 @@ use uuid::Uuid;
 
 pub const TENANT: TenantId = TenantId(Uuid::from_u128(0x4000_8000_0000_0000_00a1));
 pub const USDT: StableCoin = StableCoin::Usdt;
-/// What each payment costs the tenant, in minor units.
+/// The charge of each payment, in minor units.
 pub const CHARGE: i64 = 1_030_000;
-/// Batches in a row that found everything as the node had left it, before it decides on what it remembers.
+/// Consecutive undisturbed batches after which a node decides on cached rows.
 const RECALL_AFTER: u32 = 2;
 /// 2026-11-21T06:57:48Z
 const START: Timestamp = Timestamp(1_795_244_268_000_000);
 
-/// A clock that goes when it is told to.
+/// A clock that is advanced manually.
 pub struct HandClock(AtomicI64);
 
 impl HandClock {
@@ -61,7 +61,7 @@ impl Clock for HandClock {
     }
 }
 
-/// Nothing that is decided here asks for rates or lists.
+/// A stub: nothing decided here needs rates or lists.
 struct Nothing;
 
 impl RateBook for Nothing {
@@ -84,7 +84,7 @@ fn clean() -> Screened {
     Screened { score: 0, evidence: None, list_version: "lists-1".to_owned(), stale: false }
 }
 
-/// Does one thing to the next batch that passes a point, once it is told to.
+/// Injects one fault into the next batch that passes a point, once armed.
 #[derive(Default)]
 pub struct Trap(Mutex<Option<(FaultPoint, FaultAction)>>);
 
@@ -101,7 +101,7 @@ impl Faults for Trap {
     }
 }
 
-/// On which rows a batch was decided.
+/// The rows on which a batch was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     Loaded,
@@ -111,8 +111,8 @@ pub enum Rows {
 /// A database with two nodes.
 pub struct World {
     pub store: Store,
-    /// The store's clock. The nodes' own clocks stand still, so what a node decides on remembered rows bears the time at
-    /// which it loaded rows last: that tells the two ways apart.
+    /// The store's clock. The nodes' own clocks do not advance, so a decision on cached rows
+    /// carries the time of the last load, which distinguishes the two ways.
     clock: Arc<HandClock>,
     pub trap: Arc<Trap>,
     pub a: Node,
@@ -123,7 +123,7 @@ pub struct World {
 pub fn with(test: impl AsyncFnOnce(World)) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let world = runtime.block_on(World::new());
-    // A box: the runtime's code is compiled once, not anew for each test.
+    // Boxed, so that the runtime's code is compiled once rather than per test.
     let test: Pin<Box<dyn Future<Output = ()>>> = Box::pin(test(world));
     runtime.block_on(test);
 }
@@ -151,12 +151,13 @@ impl World {
         World { store, clock, trap, a, b }
     }
 
-    /// Time passes between any two things that are asked for.
+    /// Advances time between two commands.
     pub fn pass(&self) {
         self.clock.pass(Span::secs(1));
     }
 
-    /// How what bears this time was decided about, if it was asked for since the clock was moved last.
+    /// The rows on which a record with this time was decided, if it was requested since the clock
+    /// was last advanced.
     pub fn rows(&self, at: Timestamp) -> Rows {
         if at == self.clock.now().to_millis() { Rows::Loaded } else { Rows::Remembered }
     }
@@ -184,7 +185,7 @@ impl World {
         assert!(matches!(outcome, Ok(Outcome::Done)), "{outcome:?}");
     }
 
-    /// Has a node make quotes until it decides on what it remembers.
+    /// Has a node create quotes until it decides on cached rows.
     pub async fn remembering(&self, node: &Node) -> Vec<Quote> {
         let mut quotes = Vec::new();
         loop {
@@ -193,28 +194,29 @@ impl World {
             if rows == Rows::Remembered {
                 return quotes;
             }
-            assert!(quotes.len() < 10, "a node that is alone remembers");
+            assert!(quotes.len() < 10, "a single node uses its cache");
         }
     }
 
-    /// What the tenant can still spend.
+    /// The tenant's available balance.
     pub async fn available(&self) -> i64 {
         let accounts = self.store.accounts(TENANT).await.expect("readable");
         let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(USDT));
         prefund.map_or(0, |account| account.available().minor)
     }
 
-    /// The log has no gap, its time does not go back, and the books verify; how many events there are.
+    /// Verifies that the log has no gap, its time does not go back, and the books are consistent;
+    /// returns the number of events.
     pub async fn verified(&self) -> usize {
         assert_eq!(self.store.verify_books(TENANT).await, Ok(Vec::new()));
         let events = self.store.events_after(TENANT, 0, 10_000).await.expect("readable");
-        assert!(events.iter().map(|entry| entry.event.seq).eq((1..).take(events.len())), "numbered on");
+        assert!(events.iter().map(|entry| entry.event.seq).eq((1..).take(events.len())), "numbered consecutively");
         assert!(events.is_sorted_by_key(|entry| entry.event.at), "time does not go back");
         events.len()
     }
 }
 
-/// An engine with a memory of its own.
+/// An engine with its own cache.
 pub struct Node {
     store: Store,
     engine: Engine,

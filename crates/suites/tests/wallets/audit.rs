@@ -1,4 +1,4 @@
-//! What people do is in the tenant's audit log, once, in the commit of the deed.
+//! Users' actions are in the tenant's audit log, once, in the commit of the action.
 
 use domain::audit::{Deed, Entry, Via};
 use domain::chain::Address;
@@ -9,7 +9,7 @@ use engine::wallets::{Denied, ReviewAsked};
 
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
-/// The tenant's entries, the oldest first, without that of its making.
+/// The tenant's entries, oldest first, without that of its creation.
 async fn entries(world: &World) -> Vec<Entry> {
     let filter = AuditFilter { tenant: Some(TENANT), ..AuditFilter::default() };
     let mut entries = world.store.audit_entries(&filter, 100).await.expect("read");
@@ -21,7 +21,7 @@ async fn entries(world: &World) -> Vec<Entry> {
 }
 
 #[test]
-fn a_deposit_that_people_decide_about_tells_each_step() {
+fn each_decision_on_a_deposit_is_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -52,18 +52,18 @@ fn a_deposit_that_people_decide_about_tells_each_step() {
 }
 
 #[test]
-fn a_person_who_calls_a_request_off_is_noted_with_it() {
+fn a_user_who_cancels_a_request_is_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let (one, other) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
         world.wallets.cancel_request(&world.caller(), one.id, None).await.expect("active");
-        assert_eq!(entries(&world).await, [], "the bank's own system is no person");
+        assert_eq!(entries(&world).await, [], "the bank's own system is not a user");
         let by = Deed::new(Via::Console, "amal").with_role("operator").because("asked twice").of_request("r-8");
         world.wallets.cancel_request_by(&world.caller(), other.id, &by).await.expect("active");
         let late = world.wallets.cancel_request_by(&world.caller(), other.id, &by).await;
         assert!(matches!(late, Err(Denied::Refused(_))), "{late:?}");
         let noted = entries(&world).await;
-        let [cancelled] = &noted[..] else { panic!("what is refused leaves no entry: {noted:?}") };
+        let [cancelled] = &noted[..] else { panic!("a refusal leaves no entry: {noted:?}") };
         assert_eq!((&cancelled.deed, &cancelled.note.action[..]), (&by, "request.cancel"));
         assert_eq!(cancelled.note.subject, other.id.to_string());
         let state = |text: &str| Some(format!(r#"{{"state":"{text}"}}"#));
@@ -72,7 +72,7 @@ fn a_person_who_calls_a_request_off_is_noted_with_it() {
 }
 
 #[test]
-fn what_clients_and_workers_do_is_not_noted() {
+fn actions_of_clients_and_workers_are_not_recorded() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;

@@ -1,4 +1,4 @@
-//! Block, unblock, blacklist, and what hangs on them.
+//! Block, unblock, blacklist, and their effects on dependents.
 
 use std::sync::atomic::Ordering;
 
@@ -50,7 +50,7 @@ async fn freezes(world: &World, wallet: &Wallet) -> Vec<bool> {
 }
 
 #[test]
-fn a_block_tells_the_bank_freezes_on_the_chain_and_runs_out() {
+fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let blocked = block(&world, &wallet, Some(2)).await;
@@ -67,16 +67,12 @@ fn a_block_tells_the_bank_freezes_on_the_chain_and_runs_out() {
         let ended = world.wallet_now(wallet.id).await;
         assert_eq!((ended.state, ended.unblocked_at.is_some()), (WalletState::Active, true));
         world.later(Span::secs(5)).await;
-        assert_eq!(
-            freezes(&world, &wallet).await,
-            Vec::<bool>::new(),
-            "what was never sent is not undone on the chain"
-        );
+        assert_eq!(freezes(&world, &wallet).await, Vec::<bool>::new(), "an unsent call is not reverted on the chain");
     });
 }
 
 #[test]
-fn a_blocked_wallet_asks_for_no_payment() {
+fn a_blocked_wallet_cannot_request_payments() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         block(&world, &wallet, None).await;
@@ -160,7 +156,7 @@ fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
         }
         assert_eq!(world.deposit_now(held.id).await.state, DepositState::Rejected);
         let late = world.pay(&unpaid, COIN).await;
-        assert_eq!(late.state, DepositState::Rejected, "what comes later is rejected at once");
+        assert_eq!(late.state, DepositState::Rejected, "later deposits are rejected at once");
         let failed: Vec<FailureReason> = world
             .events()
             .await
@@ -175,11 +171,12 @@ fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
 }
 
 #[test]
-fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
+fn usdc_contract_blacklist_applied_reflects_the_chain() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
-        // Our key may write the list; the chain has not done it within the ten seconds that the answer waits.
+        // Our key may write the list; the chain has not executed it within the ten seconds that the
+        // answer waits.
         let made = world
             .wallets
             .blacklist(&world.caller(), wallet.id, order.clone(), "test", None)
@@ -205,7 +202,7 @@ fn usdc_contract_blacklist_applied_is_what_the_chain_shows() {
 }
 
 #[test]
-fn where_only_the_issuer_can_write_the_blacklist_a_person_is_called_and_the_flag_follows_the_chain() {
+fn without_a_blacklister_key_an_operator_is_alerted_and_the_flag_follows_the_chain() {
     with(Setup::default(), async |world| {
         world.keys.no_blacklister.store(true, Ordering::SeqCst);
         let wallet = world.wallet().await;

@@ -1,4 +1,4 @@
-//! Deliveries to the bank's receiver: order, retries, an end, replay.
+//! Deliveries to the bank's endpoint: order, retries, giving up, replay.
 
 use domain::delivery::{DeliveryState, SCHEDULE};
 use domain::ids::EventId;
@@ -19,7 +19,7 @@ fn all() -> DeliveryFilter {
     DeliveryFilter::default()
 }
 
-/// A deposit that is approved: two events of one request.
+/// An approved deposit: two events of one request.
 async fn two_events(world: &World) {
     let wallet = world.wallet().await;
     let request = world.request(&wallet, COIN).await;
@@ -33,12 +33,12 @@ async fn states(world: &World) -> Vec<DeliveryState> {
 }
 
 #[test]
-fn an_event_is_tried_at_once_and_every_try_is_kept() {
+fn an_event_is_delivered_at_once_and_every_attempt_is_stored() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[failed(), failed()]);
         world.work().await;
-        assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits behind the first");
+        assert_eq!(world.bank.kinds(), ["payment-received"], "the second waits for the first");
         world.later(Span::secs(7)).await;
         world.later(Span::secs(40)).await;
         assert_eq!(
@@ -54,7 +54,7 @@ fn an_event_is_tried_at_once_and_every_try_is_kept() {
 }
 
 #[test]
-fn every_try_carries_the_same_id_and_the_same_bytes() {
+fn every_attempt_carries_the_same_id_and_bytes() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[failed(), failed()]);
@@ -66,13 +66,13 @@ fn every_try_carries_the_same_id_and_the_same_bytes() {
         for message in &got[1..3] {
             assert_eq!((message.id, &message.body), (got[0].id, &got[0].body));
         }
-        assert!(got[0].at < got[1].at, "the timestamp is that of the try");
+        assert!(got[0].at < got[1].at, "the timestamp is that of the attempt");
         assert_eq!(got[0].path, "/webhooks/wallet/payment-received");
     });
 }
 
 #[test]
-fn twelve_failures_are_a_dead_letter_with_an_alert_and_the_next_event_goes_on() {
+fn twelve_failures_give_up_the_event_with_an_alert_and_the_next_one_proceeds() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&vec![failed(); 12]);
@@ -103,12 +103,12 @@ fn events_of_different_aggregates_do_not_wait_for_each_other() {
         world.bank.say(&[failed()]);
         world.work().await;
         let delivered = states(&world).await.iter().filter(|state| **state == DeliveryState::Delivered).count();
-        assert_eq!(delivered, 2, "both events of the request that was not held up");
+        assert_eq!(delivered, 2, "both events of the other request");
     });
 }
 
 #[test]
-fn gone_switches_the_receiver_off_and_the_rest_waits_to_be_replayed() {
+fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.bank.say(&[DeliveryResult::Gone]);
@@ -127,7 +127,7 @@ fn gone_switches_the_receiver_off_and_the_rest_waits_to_be_replayed() {
 }
 
 #[test]
-fn without_a_receiver_the_log_is_still_written_and_can_be_delivered_later() {
+fn without_an_endpoint_the_log_is_written_and_can_be_delivered_later() {
     with(Setup { webhook: false, ..Setup::default() }, async |world| {
         two_events(&world).await;
         world.work().await;
@@ -160,7 +160,7 @@ fn a_foreign_delivery_answers_like_an_unknown_one() {
 }
 
 #[test]
-fn the_log_reads_on_behind_a_number_without_gaps() {
+fn the_log_continues_after_a_number_without_gaps() {
     with(Setup::default(), async |world| {
         two_events(&world).await;
         world.work().await;

@@ -1,4 +1,4 @@
-//! What two people agree on is done to what they have looked at, once, whatever node dies over it.
+//! What two users agree on applies to the state that they reviewed, once, even if a node crashes.
 
 use domain::approval::{Approval, ApprovalState, Deed};
 use domain::attempt::{Attempt, AttemptState, Doubt};
@@ -45,7 +45,7 @@ async fn propose(world: &World, deed: Deed) -> Result<ApprovalId, Denied> {
     world.desk.propose(Proposal { tenant: Some(TENANT), deed, maker, why: "cleared".to_owned(), by }).await
 }
 
-/// Approved, and whoever approved it died before he did anything.
+/// A proposal whose approver crashed before executing it.
 async fn approved(world: &World, id: ApprovalId) -> Approval {
     let omar = person(world, "omar").await;
     let approval = found(world, id).await;
@@ -58,7 +58,7 @@ async fn found(world: &World, id: ApprovalId) -> Approval {
     world.store.approval(id).await.expect("read").expect("there")
 }
 
-/// What the audit log tells of a subject, the newest first.
+/// The audit log's entries about a subject, newest first.
 async fn noted(world: &World, subject: impl ToString) -> Vec<String> {
     let filter = AuditFilter { tenant: Some(TENANT), subject: Some(subject.to_string()), ..AuditFilter::default() };
     let entries = world.store.audit_entries(&filter, 100).await.expect("read");
@@ -81,11 +81,11 @@ fn unblocking(wallet: &Wallet) -> Deed {
 }
 
 #[test]
-fn a_block_that_nobody_looked_at_is_not_ended() {
+fn an_unreviewed_block_is_not_lifted() {
     with(Setup::default(), async |world| {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
-        // Another block takes the place of the one that they have looked at.
+        // Another block replaces the one that they reviewed.
         world.wallets.unblock(&world.caller(), blocked.id, None, "test", None).await.expect("blocked");
         world.clock.pass(Span::secs(1));
         let other = block(&world, &blocked).await;
@@ -95,7 +95,7 @@ fn a_block_that_nobody_looked_at_is_not_ended() {
         let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(
             (decided.state, decided.outcome.as_str()),
-            (ApprovalState::Failed, "it has changed since it was looked at")
+            (ApprovalState::Failed, "it has changed since it was reviewed")
         );
         assert_eq!(world.wallet_now(blocked.id).await.block, other.block);
         assert_eq!(noted(&world, id).await, ["approval.failed", "approval.approve", "approval.propose"]);
@@ -108,7 +108,7 @@ fn a_block_that_nobody_looked_at_is_not_ended() {
 }
 
 #[test]
-fn what_is_approved_is_tried_again_once_nobody_can_be_at_it() {
+fn an_approval_is_retried_once_its_executor_must_have_ended() {
     with(Setup::default(), async |world| {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
@@ -116,7 +116,7 @@ fn what_is_approved_is_tried_again_once_nobody_can_be_at_it() {
         let early = world.desk.carry_out_again(&approval).await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
-        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked, "somebody may be at it");
+        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked, "it may still be executing");
         world.clock.pass(Span::mins(1));
         assert!(world.desk.is_left(&approval));
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
@@ -125,7 +125,7 @@ fn what_is_approved_is_tried_again_once_nobody_can_be_at_it() {
     });
 }
 
-/// An order of whose pay-out nobody knows what became.
+/// An order whose payout has an unknown outcome.
 async fn in_doubt(world: &World) -> ExchangeOrder {
     let wallet = world.wallet().await;
     world.fund(&wallet, 100 * COIN).await;
@@ -173,7 +173,7 @@ async fn attempt_of(world: &World, order: &ExchangeOrder) -> Attempt {
 }
 
 #[test]
-fn an_attempt_that_nobody_looked_at_is_not_resolved() {
+fn an_unreviewed_attempt_is_not_resolved() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let doubt = order.doubt().expect("in doubt");
@@ -196,13 +196,13 @@ fn an_attempt_that_nobody_looked_at_is_not_resolved() {
 }
 
 #[test]
-fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
+fn an_action_of_a_node_that_crashed_before_recording_it_counts_as_executed() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
         let approval = approved(&world, id).await;
         let (doubt, by) = (order.doubt().expect("in doubt"), deed_of(&approval));
-        // The command is committed; whoever sent it is gone.
+        // The command is committed; its sender crashed.
         world
             .wallets
             .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "statement".to_owned(), by)
@@ -210,7 +210,7 @@ fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
             .expect("resolved");
         let resolved = orders::now(&world, &order).await;
         assert_eq!((resolved.doubt(), attempt_of(&world, &order).await.state), (None, AttemptState::Accepted));
-        // The order would refuse the same again: it is not in doubt any more.
+        // The order would refuse a repetition: its outcome is no longer unknown.
         let again = world
             .wallets
             .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, String::new(), "test")
@@ -225,7 +225,7 @@ fn what_a_node_did_that_died_before_it_said_so_is_seen_to_be_done() {
 }
 
 #[test]
-fn what_somebody_else_did_is_not_what_was_approved() {
+fn another_users_action_does_not_execute_the_approval() {
     with(Setup::default(), async |world| {
         let order = in_doubt(&world).await;
         let id = propose(&world, resolving(&order, RailStatus::Accepted)).await.expect("proposed");
@@ -233,7 +233,7 @@ fn what_somebody_else_did_is_not_what_was_approved() {
         let doubt = order.doubt().expect("in doubt");
         world
             .wallets
-            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "a call".to_owned(), "somebody else")
+            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "a call".to_owned(), "another user")
             .await
             .expect("resolved");
         world.clock.pass(Span::mins(1));
@@ -243,7 +243,7 @@ fn what_somebody_else_did_is_not_what_was_approved() {
 }
 
 #[test]
-fn a_hold_that_nobody_looked_at_is_not_lifted() {
+fn an_unreviewed_hold_is_not_lifted() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -256,7 +256,7 @@ fn a_hold_that_nobody_looked_at_is_not_lifted() {
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         let id = propose(&world, deed(held.state_at)).await.expect("proposed");
         assert!(matches!(propose(&world, deed(held.state_at)).await, Err(Denied::Proposed)));
-        assert_eq!(world.deposit_now(held.id).await, held, "one person changes nothing");
+        assert_eq!(world.deposit_now(held.id).await, held, "one user alone changes nothing");
         let omar = person(&world, "omar").await;
         let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The wallet service over the real store (SQLite in memory), with every outside party scripted.
+//! The wallet service over the real store (SQLite in memory), with every external party scripted.
 
 mod audit;
 mod batches;

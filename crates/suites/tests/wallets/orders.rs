@@ -1,4 +1,4 @@
-//! Orders beside each other, and orders of a wallet that is frozen.
+//! Concurrent orders, and orders of a frozen wallet.
 
 use domain::currency::Currency;
 use domain::exchange::{
@@ -54,7 +54,7 @@ pub async fn now(world: &World, order: &ExchangeOrder) -> ExchangeOrder {
 }
 
 #[test]
-fn of_eight_orders_at_once_for_one_balance_one_succeeds() {
+fn one_of_eight_concurrent_orders_for_one_balance_succeeds() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         world.fund(&wallet, 100 * COIN).await;
@@ -111,7 +111,7 @@ fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_it
 }
 
 #[test]
-fn a_frozen_wallet_exchanges_nothing_and_is_told_so_before_its_balance() {
+fn a_frozen_wallet_exchanges_nothing_and_is_refused_before_its_balance() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let block = BlockOrder {

@@ -1,4 +1,4 @@
-//! The outside parties, scripted: a chain, keys, contracts, lists, a receiver, rates, a clock.
+//! Scripted external parties: chain, keys, contracts, lists, endpoint, rates, clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -24,7 +24,7 @@ fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
-/// A clock that goes when it is told to; who sleeps moves it on.
+/// A clock that is advanced manually or by sleeping.
 pub struct HandClock {
     now: Arc<AtomicI64>,
     each_look: AtomicI64,
@@ -39,7 +39,7 @@ impl HandClock {
         self.now.fetch_add(span.0, Ordering::SeqCst);
     }
 
-    /// Lets so much time pass whenever somebody looks at the clock, from now on.
+    /// From now on, each clock read advances time by this much.
     pub fn pass_at_each_look(&self, span: Span) {
         self.each_look.store(span.0, Ordering::SeqCst);
     }
@@ -58,11 +58,11 @@ impl Clock for HandClock {
     }
 }
 
-/// A chain on which nothing happens: controllers are there or not, addresses are on blacklists or not.
+/// A static chain: controllers are deployed or not, addresses are blacklisted or not.
 #[derive(Default)]
 pub struct QuietChain {
     pub deployed: AtomicBool,
-    /// Whether calls would work; nothing is sent in any case.
+    /// Whether calls would succeed; nothing is sent in any case.
     pub works: AtomicBool,
     pub silent: AtomicBool,
     pub blacklisted: Mutex<BTreeSet<Address>>,
@@ -97,7 +97,7 @@ impl Chain for QuietChain {
         self.answer(true)
     }
     fn receipt<'a>(&'a self, tx: TxHash, _: &'a [Address]) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
-        self.answer(self.receipts.lock().expect("nobody panicked").get(&tx).cloned())
+        self.answer(self.receipts.lock().expect("not poisoned").get(&tx).cloned())
     }
     fn nonce(&self, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
         self.answer(0)
@@ -149,8 +149,7 @@ impl Chain for QuietChain {
     }
 }
 
-/// Keys that sign nothing unless they are told to; whether there is one for compliance and for the tokens' blacklists can
-/// be chosen.
+/// Keys that sign nothing unless configured to; the compliance and blacklister keys are optional.
 #[derive(Default)]
 pub struct Keys {
     pub signs: AtomicBool,
@@ -182,7 +181,7 @@ impl ChainSigner for Keys {
     }
 }
 
-/// The same controller for everybody.
+/// The same controller for all tenants.
 pub struct OneController;
 
 pub const CONTROLLER: Address = Address([0xc0; 20]);
@@ -193,14 +192,14 @@ impl Contracts for OneController {
     }
 }
 
-/// Lists of one listed name, one name near to it, one address; old when they are told to be.
+/// Lists with one listed name, one similar name and one address; outdated on request.
 #[derive(Default)]
 pub struct Lists {
     pub stale: AtomicBool,
 }
 
 pub const LISTED: Address = Address([0x66; 20]);
-/// An address that may be a listed one: for a person.
+/// An address that may be a listed one: a case for review.
 pub const NEAR: Address = Address([0x9e; 20]);
 
 impl Lists {
@@ -231,7 +230,7 @@ impl AddressScreen for Lists {
     }
 }
 
-/// A receiver that writes down what it gets and answers as it is told, the last answer for ever.
+/// An endpoint that records messages and returns the configured answers, repeating the last one.
 #[derive(Default)]
 pub struct Bank {
     pub got: Mutex<Vec<Message>>,
@@ -248,7 +247,7 @@ pub fn answer(result: DeliveryResult) -> DeliveryAnswer {
 }
 
 impl Bank {
-    /// Answers these, one each, then as before.
+    /// Returns these answers once each, then the last one as before.
     pub fn say(&self, results: &[DeliveryResult]) {
         let mut answers = self.answers.lock().expect("not poisoned");
         answers.extend(results.iter().rev().cloned().map(answer));
@@ -258,7 +257,7 @@ impl Bank {
         self.got.lock().expect("not poisoned").clone()
     }
 
-    /// The kinds of what came, in order.
+    /// The kinds of received events, in order.
     pub fn kinds(&self) -> Vec<String> {
         let segment = |message: &Message| message.path.rsplit('/').next().unwrap_or_default().to_owned();
         self.got().iter().map(segment).collect()

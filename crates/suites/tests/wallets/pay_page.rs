@@ -1,4 +1,4 @@
-//! What the page behind a link is told.
+//! The data of a payment link's page.
 
 use domain::chain::{Address, BlockHash, ChainLog, LogEvent, Receipt, TxHash};
 use domain::deposit::DepositState;
@@ -14,7 +14,7 @@ use crate::outside::{CONTROLLER, LISTED};
 use crate::world::{COIN, Setup, TENANT, USDC, with};
 
 #[test]
-fn a_page_knows_the_request_and_how_far_its_payments_are() {
+fn a_page_shows_the_request_and_its_payments_progress() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -35,7 +35,7 @@ fn a_page_knows_the_request_and_how_far_its_payments_are() {
 }
 
 #[test]
-fn a_deposit_is_of_the_submission_whose_address_was_paid() {
+fn a_deposit_belongs_to_the_submission_whose_address_was_paid() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -56,12 +56,12 @@ fn a_deposit_is_of_the_submission_whose_address_was_paid() {
         let own: [Vec<bool>; 3] = [is_of(0), is_of(1), is_of(2)];
         assert_eq!(own, [vec![true, false], vec![false, false], vec![false, false]]);
         let kept = world.store.sender_infos(TENANT, request.id).await.expect("readable");
-        assert_eq!(kept.len(), 3, "each submission is a row of its own");
+        assert_eq!(kept.len(), 3, "each submission is a separate row");
     });
 }
 
 #[test]
-fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_leads_nowhere() {
+fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_is_not_found() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -78,7 +78,7 @@ fn a_blacklisted_wallets_page_is_closed_and_an_unknown_link_leads_nowhere() {
     });
 }
 
-/// A transaction in block 1 that pays so much to an address.
+/// A transaction in block 1 that pays an amount to an address.
 fn paid(event: LogEvent, succeeded: bool) -> Receipt {
     let (tx, block) = (TxHash([7; 32]), BlockHash([1; 32]));
     let log = ChainLog { block_number: 1, block, tx, log_index: 0, ordinal: 0, contract: Address([3; 20]), event };
@@ -86,7 +86,7 @@ fn paid(event: LogEvent, succeeded: bool) -> Receipt {
 }
 
 #[test]
-fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
+fn a_senders_transaction_is_looked_up_for_this_request_only() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -98,7 +98,7 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
         let elsewhere = Address([8; 20]);
         let find = async |receipt: Option<Receipt>| {
             let receipts = receipt.map(|receipt| (receipt.tx, receipt)).into_iter().collect();
-            *world.chain.receipts.lock().expect("nobody panicked") = receipts;
+            *world.chain.receipts.lock().expect("not poisoned") = receipts;
             world.wallets.find_payment(&page, page.senders.first(), TxHash([7; 32])).await.expect("looked up")
         };
         for (receipt, found) in [
@@ -124,7 +124,7 @@ fn a_transaction_that_a_sender_names_is_looked_up_for_this_request_only() {
 }
 
 #[test]
-fn where_refused_money_goes_back_to_is_screened_and_kept_so_often_and_no_more() {
+fn refund_addresses_are_screened_and_stored_up_to_a_limit() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -132,18 +132,18 @@ fn where_refused_money_goes_back_to_is_screened_and_kept_so_often_and_no_more() 
         let early = early.expect("there").id;
         let answer = async |sender, to| world.wallets.answer_where_back(&request.token, sender, to).await;
         let own = |byte| Address([byte; 20]);
-        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "nothing has come");
+        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "no deposit yet");
         let deposit = world.pay_by(&request, "Edgar", "Evil", own(0x99), COIN).await;
         world.work().await;
         assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::LegalHold);
-        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "it is another's");
+        assert_eq!(answer(early, own(1)).await.expect("there"), Answered::NotAsked, "another sender's deposit");
         let sender = world.wallets.pay_page(&request.token).await.expect("there").senders[1].id;
         for ours in [request.escrow, wallet.address, CONTROLLER, wallet.implementation, own(0)] {
             assert_eq!(answer(sender, ours).await.expect("there"), Answered::Unusable, "{ours}");
         }
         let stranger = answer(SenderInfoId(uuid::Uuid::nil()), own(1)).await;
         assert!(matches!(stranger, Err(Denied::NotFound(_))), "{stranger:?}");
-        world.chain.blacklisted.lock().expect("nobody panicked").insert(own(2));
+        world.chain.blacklisted.lock().expect("not poisoned").insert(own(2));
         for to in [own(1), LISTED, own(2)] {
             assert_eq!(answer(sender, to).await.expect("there"), Answered::Kept, "{to}");
             assert_eq!(answer(sender, to).await.expect("there"), Answered::Kept, "the same again is one answer");

@@ -1,4 +1,4 @@
-//! Provisioning, reading, and what belongs to another tenant.
+//! Provisioning, reading, and other tenants' wallets.
 
 use std::sync::atomic::Ordering;
 
@@ -54,7 +54,7 @@ fn kyc_required_names_the_tenants_minimum() {
 }
 
 #[test]
-fn a_wallet_is_pending_until_the_controller_is_there_and_has_it_deployed() {
+fn a_wallet_is_pending_until_the_controller_exists_and_has_it_deployed() {
     with(Setup { deployed: false, ..Setup::default() }, async |world| {
         let wallet = world.wallet().await;
         assert_eq!(wallet.state, WalletState::Pending);
@@ -81,7 +81,7 @@ fn a_silent_chain_makes_wallets_pending_not_impossible() {
 }
 
 #[test]
-fn the_same_idempotency_key_gets_the_same_wallet_and_another_body_is_told() {
+fn the_same_idempotency_key_gets_the_same_wallet_and_another_body_is_refused() {
     with(Setup::default(), async |world| {
         let key = IdempotencyKey { scope: "POST /v1/sdk/wallets/provision".to_owned(), key: "k".to_owned() };
         let once = Idempotency { key, body_hash: [1; 32] };
@@ -119,7 +119,7 @@ fn a_foreign_wallet_answers_like_an_unknown_one() {
 }
 
 #[test]
-fn a_new_wallet_holds_nothing_of_both_coins_and_is_worth_nothing() {
+fn a_new_wallet_has_zero_balances_and_no_value() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let (found, held) = world.wallets.find(&world.caller(), wallet.id).await.expect("there");

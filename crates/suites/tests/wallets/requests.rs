@@ -82,7 +82,7 @@ fn an_unpaid_request_expires_at_its_time_and_cannot_be_cancelled_then() {
 }
 
 #[test]
-fn a_cancelled_request_never_expires_and_what_comes_later_is_screened() {
+fn a_cancelled_request_never_expires_and_later_deposits_are_screened() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, COIN).await;
@@ -116,7 +116,7 @@ fn a_payment_seen_before_the_expiry_and_confirmed_after_it_pays() {
 }
 
 #[test]
-fn partial_over_and_late_payments_are_told_apart() {
+fn partial_over_and_late_payments_are_distinguished() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let partial = world.request(&wallet, 10 * COIN).await;
@@ -141,7 +141,7 @@ fn partial_over_and_late_payments_are_told_apart() {
 }
 
 #[test]
-fn money_more_than_7_days_late_and_the_other_token_go_to_a_person() {
+fn payments_over_7_days_late_and_in_the_other_token_go_to_review() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let late = world.request(&wallet, COIN).await;

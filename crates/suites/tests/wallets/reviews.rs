@@ -1,4 +1,4 @@
-//! People decide about deposits that screening held.
+//! Reviewers' decisions about deposits that screening held.
 
 use std::sync::atomic::Ordering;
 
@@ -37,7 +37,7 @@ async fn in_review(world: &World) -> Deposit {
 }
 
 fn asked(deposit: DepositId, verdict: ReviewVerdict) -> ReviewAsked {
-    ReviewAsked { deposit, seen: None, verdict, by: Deed::from("officer-1").because("looked at") }
+    ReviewAsked { deposit, seen: None, verdict, by: Deed::from("officer-1").because("reviewed") }
 }
 
 async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Deposit {
@@ -46,7 +46,7 @@ async fn decide(world: &World, deposit: &Deposit, verdict: ReviewVerdict) -> Dep
 }
 
 #[test]
-fn what_waits_for_a_person_is_listed_the_longest_first_and_for_its_tenant_only() {
+fn reviews_are_listed_longest_waiting_first_per_tenant() {
     with(Setup::default(), async |world| {
         let (one, two) = (in_review(&world).await, in_review(&world).await);
         let page = Page { page: 0, limit: 1 };
@@ -65,7 +65,7 @@ fn what_waits_for_a_person_is_listed_the_longest_first_and_for_its_tenant_only()
 }
 
 #[test]
-fn each_verdict_leads_where_it_says_and_records_who_decided() {
+fn each_verdict_has_its_effect_and_records_the_reviewer() {
     for (verdict, state, result, hold) in [
         (ReviewVerdict::Approve, DepositState::Approved, RiskResult::Approved, None),
         (ReviewVerdict::Reject, DepositState::Rejected, RiskResult::Rejected, Some(Hold::Refundable)),
@@ -79,7 +79,7 @@ fn each_verdict_leads_where_it_says_and_records_who_decided() {
             assert_eq!((decided.state, assessment.result, assessment.hold), (state, result, hold), "{verdict:?}");
             assert_eq!(assessment.decided_by.as_deref(), Some("officer-1"));
             let decision = decided.decision.as_ref().map(|it| (it.verdict, &*it.by, &*it.note));
-            assert_eq!(decision, Some((verdict, "officer-1", "looked at")));
+            assert_eq!(decision, Some((verdict, "officer-1", "reviewed")));
             let results: Vec<RiskResult> = world
                 .events()
                 .await
@@ -107,7 +107,7 @@ async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
     open.into_iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).map(|intent| intent.plan).collect()
 }
 
-/// Two payments to one request, which screening gives to a person.
+/// Two payments to one request, both held for review.
 async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 2]) {
     let wallet = world.wallet().await;
     world.clock.pass(Span::secs(1));
@@ -118,7 +118,7 @@ async fn two_to_one_escrow(world: &World) -> (Wallet, PaymentRequest, [Deposit; 
 }
 
 #[test]
-fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
+fn a_legal_hold_queues_one_call_and_holds_everything_in_the_escrow() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         let good = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
@@ -131,7 +131,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
         let held = world.deposit_now(first.id).await;
         let told = Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(first.id) };
         assert_eq!((held.state, holds(&world, wallet.id).await), (DepositState::LegalHold, vec![told]));
-        // What else is in there stays: nothing is approved, nothing is given back.
+        // Other deposits in the escrow stay: no approval, no refund.
         let caller = world.caller();
         let approved = world.wallets.decide_review(&caller, asked(second.id, ReviewVerdict::Approve), None).await;
         assert!(matches!(approved, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
@@ -143,7 +143,7 @@ fn a_legal_hold_owes_the_chain_one_call_and_keeps_all_that_is_in_the_escrow() {
         let late = world.deposit_now(late.id).await;
         let reason = late.assessment.as_ref().map(|assessment| assessment.reason);
         assert_eq!((late.state, reason), (DepositState::InReview, Some(ReasonCode::EscrowHeld)));
-        assert_eq!(holds(&world, wallet.id).await.len(), 1, "said once");
+        assert_eq!(holds(&world, wallet.id).await.len(), 1, "queued once");
     });
 }
 
@@ -168,7 +168,7 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
 }
 
 #[test]
-fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
+fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         world.keys.no_compliance.store(true, Ordering::SeqCst);
@@ -176,12 +176,12 @@ fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
         for _ in 0..3 {
             world.later(Span::mins(10)).await;
         }
-        assert_eq!(holds(&world, held.wallet).await.len(), 1, "it is still owed");
+        assert_eq!(holds(&world, held.wallet).await.len(), 1, "still queued");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
         let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
-        let what = "set_legal_hold does not work and is tried on: no compliance key is configured";
+        let what = "set_legal_hold failed, will retry: no compliance key is configured";
         assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
-        // Whoever was called has taken note of it: he is not called by each further try.
+        // The alert was acknowledged: further attempts do not raise it again.
         let alert = alerts.into_iter().next().expect("the alert").1;
         world
             .store
@@ -192,17 +192,17 @@ fn a_hold_without_a_compliance_key_is_tried_on_and_a_person_called() {
             world.later(Span::mins(10)).await;
         }
         assert_eq!(world.store.alerts(TENANT, 10).await.expect("readable"), []);
-        assert_eq!(holds(&world, held.wallet).await.len(), 1, "it is still owed");
+        assert_eq!(holds(&world, held.wallet).await.len(), 1, "still queued");
     });
 }
 
 async fn lift(world: &World, deposit: &Deposit, seen: Option<Timestamp>) -> Result<Deposit, Denied> {
-    let by = Deed::from("officer-1").together_with("officer-2").because("another person of that name");
+    let by = Deed::from("officer-1").together_with("officer-2").because("a different person with the same name");
     world.wallets.lift_hold(&world.caller(), deposit.id, seen, by, None).await.map(|reply| reply.made)
 }
 
 #[test]
-fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before_is_over() {
+fn lifting_the_last_hold_queues_one_call_and_cancels_the_earlier_one() {
     with(Setup::default(), async |world| {
         let (wallet, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
@@ -213,7 +213,7 @@ fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before
         assert_eq!(holds(&world, wallet.id).await.len(), 2);
         let lifted = lift(&world, &first, None).await.expect("on hold");
         assert_eq!((lifted.state, lifted.legal_hold), (DepositState::Rejected, None));
-        assert_eq!(holds(&world, wallet.id).await.len(), 2, "the other one holds it still");
+        assert_eq!(holds(&world, wallet.id).await.len(), 2, "still held by the other one");
         let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
         assert_eq!((kept.held_at.is_some(), kept.lift), (true, None));
         let back = world.wallets.propose_refund(&world.caller(), first.id, Address([3; 20]), "officer-1").await;
@@ -225,9 +225,9 @@ fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before
         world.chain.works.store(true, Ordering::SeqCst);
         world.later(Span::secs(60)).await;
         let off = Plan::SetLegalHold { vault: request.escrow, held: false, case: hold::case_of(second.id) };
-        assert_eq!(holds(&world, wallet.id).await, [off], "what was not said yet is not said any more");
+        assert_eq!(holds(&world, wallet.id).await, [off], "the earlier call is cancelled");
 
-        // Held again before that took effect: the newest word is the one that is wanted.
+        // Held again before that took effect: the latest decision applies.
         decide(&world, &first, ReviewVerdict::LegalHold).await;
         let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
         assert_eq!((kept.held_at.is_some(), kept.lift), (true, None));
@@ -236,7 +236,7 @@ fn the_last_hold_that_is_lifted_owes_the_chain_one_call_and_what_was_owed_before
 }
 
 #[test]
-fn a_hold_is_lifted_as_it_was_looked_at_and_once() {
+fn a_hold_is_lifted_once_and_as_reviewed() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         let early = lift(&world, &held, None).await;
@@ -253,12 +253,12 @@ fn a_hold_is_lifted_as_it_was_looked_at_and_once() {
         assert_eq!(world.deposit_now(held.id).await.status().map(|it| it.name()), Some("REJECTED"));
         let kinds = world.kinds().await;
         let told = kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count();
-        assert_eq!(told, 1, "it was refused before: nothing is told");
+        assert_eq!(told, 1, "it was rejected before: no event");
     });
 }
 
 #[test]
-fn who_counted_what_holds_an_escrow_before_something_came_on_hold_counts_again() {
+fn a_lift_counts_holds_again_after_a_new_one() {
     with(Setup::default(), async |world| {
         let (_, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
@@ -300,7 +300,7 @@ fn nothing_is_approved_for_a_frozen_wallet() {
 }
 
 #[test]
-fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
+fn only_refundable_deposits_are_refunded_and_never_to_a_listed_address() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         decide(&world, &held, ReviewVerdict::LegalHold).await;
@@ -320,13 +320,13 @@ fn only_what_is_refundable_is_given_back_and_never_to_a_listed_address() {
 }
 
 #[test]
-fn a_release_that_the_chain_refused_because_of_a_hold_is_for_a_person_and_has_not_failed() {
+fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
     with(Setup { sandbox: true, ..Setup::default() }, async |world| {
         world.keys.signs.store(true, Ordering::SeqCst);
         world.chain.works.store(true, Ordering::SeqCst);
         let wallet = world.wallet().await;
         world.clock.pass(Span::secs(1));
-        // By its cents: the first try of its release is the last one.
+        // By its cents: the first attempt at its release is the last one.
         let minor = 25 * COIN + 40_000;
         let request = world.request(&wallet, minor).await;
         let releasing = world.pay_unnamed(&request, Address([1; 20]), minor).await;

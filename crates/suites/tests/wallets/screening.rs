@@ -1,4 +1,4 @@
-//! What becomes of deposits that count.
+//! Outcomes of deposits that count.
 
 use std::sync::atomic::Ordering;
 
@@ -32,7 +32,7 @@ fn told(deposit: &domain::deposit::Deposit) -> (DepositState, Option<(RiskResult
 }
 
 #[test]
-fn a_clean_deposit_is_approved_and_its_events_come_in_order() {
+fn a_clean_deposit_is_approved_with_events_in_order() {
     with(Setup::default(), async |world| {
         let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN).await;
         let approved = Some((RiskResult::Approved, ReasonCode::ChecksPassed, None));
@@ -49,7 +49,7 @@ fn a_clean_deposit_is_approved_and_its_events_come_in_order() {
         assert_eq!((*minor, *confirmations, *from), (25 * COIN, 3, PAYER));
         assert_eq!(sender.first_name.as_deref(), Some("Ayesha"));
         // The release is reserved: the escrow cannot spend it twice.
-        let request = deposit.request.expect("it came to a request");
+        let request = deposit.request.expect("paid to a request");
         let escrow = AccountCode::Escrow(request, USDC);
         let books = world.store.accounts(TENANT).await.expect("readable");
         let books = books.into_iter().find(|account| account.code == escrow).expect("there");
@@ -58,7 +58,7 @@ fn a_clean_deposit_is_approved_and_its_events_come_in_order() {
 }
 
 #[test]
-fn a_listed_name_or_address_is_rejected_for_good_and_told_as_compliance_rejected() {
+fn a_listed_name_or_address_is_rejected_and_reported_as_compliance_rejected() {
     with(Setup::default(), async |world| {
         let by_name = screened(&world, "Edgar", "Evil", PAYER, 25 * COIN).await;
         let expected = Some((RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal)));
@@ -86,7 +86,7 @@ fn a_payer_on_a_tokens_blacklist_is_rejected() {
 }
 
 #[test]
-fn a_near_name_and_outdated_lists_go_to_a_person() {
+fn a_near_name_and_outdated_lists_go_to_review() {
     with(Setup::default(), async |world| {
         let near = screened(&world, "Edgar", "Evin", PAYER, 25 * COIN).await;
         let expected = Some((RiskResult::ManualReview, ReasonCode::PossibleMatch, None));
@@ -99,7 +99,7 @@ fn a_near_name_and_outdated_lists_go_to_a_person() {
 }
 
 #[test]
-fn nothing_is_decided_while_the_chain_cannot_be_asked() {
+fn nothing_is_decided_while_the_chain_is_unreachable() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -132,7 +132,7 @@ fn velocity_counts_what_the_wallet_received_before() {
 }
 
 #[test]
-fn repeated_rejections_block_the_wallet_by_themselves() {
+fn repeated_rejections_block_the_wallet_automatically() {
     let policy = WalletPolicy { block_after_rejections: Some(2), ..WalletPolicy::default() };
     with(Setup { policy, ..Setup::default() }, async |world| {
         screened(&world, "Edgar", "Evil", PAYER, COIN).await;
@@ -147,7 +147,7 @@ fn repeated_rejections_block_the_wallet_by_themselves() {
 }
 
 #[test]
-fn sandbox_cents_choose_and_blocked_is_for_a_person_after_unblock() {
+fn sandbox_cents_decide_and_blocked_goes_to_review_after_unblock() {
     with(Setup { sandbox: true, ..Setup::default() }, async |world| {
         for (cents, state) in [
             (0, DepositState::Approved),
@@ -171,7 +171,7 @@ fn sandbox_cents_choose_and_blocked_is_for_a_person_after_unblock() {
 }
 
 #[test]
-fn sandbox_values_never_override_a_list_hit_and_mean_nothing_in_earnest() {
+fn sandbox_values_never_override_a_list_hit_and_have_no_effect_in_production() {
     with(Setup { sandbox: true, ..Setup::default() }, async |world| {
         let deposit = screened(&world, "Edgar", "Evil", PAYER, 25 * COIN).await;
         assert_eq!(deposit.state, DepositState::LegalHold);
@@ -183,7 +183,7 @@ fn sandbox_values_never_override_a_list_hit_and_mean_nothing_in_earnest() {
 }
 
 #[test]
-fn partial_payments_are_screened_each_on_its_own() {
+fn partial_payments_are_screened_individually() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 10 * COIN).await;

@@ -1,5 +1,5 @@
-//! Who paid: a payment belongs to the submission whose escrow it came to, and neither a stranger with the link nor dust has
-//! power over what others pay.
+//! Attribution: a payment belongs to the submission whose escrow received it, and neither a
+//! stranger with the link nor dust affects others' payments.
 
 use domain::chain::Address;
 use domain::deposit::{Deposit, DepositState};
@@ -37,7 +37,8 @@ async fn says(world: &World, request: &PaymentRequest, first: &str, last: &str) 
     world.wallets.submit_sender(&request.token, named(first, last), None).await.expect("taken")
 }
 
-/// A payment to the escrow of a submission, or to the request's own: counted, and what follows is done.
+/// A payment to the escrow of a submission, or to the request's own: counted, with all follow-up
+/// work done.
 async fn paid(world: &World, request: &PaymentRequest, to: Option<&SenderInfo>, from: Address, minor: i64) -> Deposit {
     let found = world.found_at(world.vault(request, to), from, USDC, minor).await;
     let counted = world.counted(found).await;
@@ -50,7 +51,7 @@ async fn state_of(world: &World, deposit: &Deposit) -> DepositState {
 }
 
 #[test]
-fn a_stranger_s_form_says_nothing_of_what_another_pays() {
+fn a_strangers_form_does_not_affect_anothers_payment() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -60,7 +61,7 @@ fn a_stranger_s_form_says_nothing_of_what_another_pays() {
         }
         let deposit = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
         assert_eq!((deposit.state, deposit.sender.first_name.as_deref()), (DepositState::Approved, Some("Imran")));
-        // Nor what comes after the payment.
+        // Nor does a submission after the payment.
         says(&world, &request, "Edgar", "Evil").await;
         let kept = world.deposit_now(deposit.id).await;
         assert_eq!(kept.sender, imran.details);
@@ -69,7 +70,7 @@ fn a_stranger_s_form_says_nothing_of_what_another_pays() {
 }
 
 #[test]
-fn a_stranger_s_refused_payment_holds_its_own_escrow_and_no_other() {
+fn a_strangers_rejected_payment_holds_only_its_own_escrow() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -83,13 +84,13 @@ fn a_stranger_s_refused_payment_holds_its_own_escrow_and_no_other() {
         assert_eq!(honest.state, DepositState::Approved, "{:?}", honest.assessment);
         let unnamed = paid(&world, &request, None, PAYER, COIN).await;
         assert_eq!(unnamed.state, DepositState::Approved, "{:?}", unnamed.assessment);
-        // Its lift is its own as well.
+        // Its lift is separate as well.
         assert!(!now.is_held(&imran.escrow.expect("has one")) && !now.is_held(&request.escrow));
     });
 }
 
 #[test]
-fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
+fn repeated_dust_under_a_listed_name_neither_holds_nor_blocks() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -99,7 +100,7 @@ fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
             let stranger = says(&world, &request, "Edgar", "Evil").await;
             dust.push(paid(&world, &request, Some(&stranger), STRANGER, 1).await);
         }
-        // To the honest sender's address, too, and to the wallet's and the request's own.
+        // Also to the honest sender's address, and to the wallet's and the request's own.
         dust.push(paid(&world, &request, Some(&imran), LISTED, 1).await);
         dust.push(paid(&world, &request, None, LISTED, 1).await);
         for deposit in &dust {
@@ -111,7 +112,7 @@ fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
         assert_eq!(kinds, [WalletEventKind::PaymentReceived; 7]);
         let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
         let listed = alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::ListedDust).count();
-        assert_eq!(listed, 1, "compliance is called once for the request: {alerts:?}");
+        assert_eq!(listed, 1, "compliance is alerted once for the request: {alerts:?}");
         let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
         assert_eq!((honest.state, honest.riders.len()), (DepositState::Approved, 0), "{:?}", honest.assessment);
         let this = (honest.id, honest.request);
@@ -121,7 +122,7 @@ fn dust_under_a_listed_name_neither_holds_nor_blocks_however_often_it_comes() {
 }
 
 #[test]
-fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_each() {
+fn rejections_count_once_per_link_for_the_wallet() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -142,7 +143,7 @@ fn refusals_of_one_link_count_once_for_the_wallet_and_those_of_several_links_eac
 }
 
 #[test]
-fn dust_waits_until_its_address_holds_more_and_then_goes_along() {
+fn dust_waits_until_its_address_holds_more_and_is_released_with_it() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -162,7 +163,7 @@ fn dust_waits_until_its_address_holds_more_and_then_goes_along() {
 }
 
 #[test]
-fn dust_is_released_once_it_adds_up_by_itself() {
+fn dust_is_released_once_it_adds_up_to_enough() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
@@ -181,7 +182,7 @@ fn dust_is_released_once_it_adds_up_by_itself() {
 }
 
 #[test]
-fn money_without_a_submission_has_an_unknown_sender_whatever_forms_were_sent() {
+fn a_payment_without_a_submission_has_an_unknown_sender() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 2_000 * COIN).await;
@@ -196,7 +197,7 @@ fn money_without_a_submission_has_an_unknown_sender_whatever_forms_were_sent() {
 }
 
 #[test]
-fn what_the_form_lets_through_is_all_that_the_risk_check_wants_of_a_sender() {
+fn the_form_requires_all_that_the_risk_check_needs() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 1_000 * COIN).await;
@@ -238,8 +239,8 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
         let phone = submit(named("Imran", "Aslam"), None).await.expect("taken");
         let changed = submit(named("Imran", "Khan"), Some(first.id)).await.expect("taken");
         let numbers = [first.number, phone.number, changed.number];
-        assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has an address of its own");
-        // What another link's browser knows is nothing here.
+        assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has its own address");
+        // The browser of another link is unknown here.
         let elsewhere = world.request(&wallet, COIN).await;
         let foreign = world.wallets.submit_sender(&elsewhere.token, named("Imran", "Aslam"), Some(first.id)).await;
         assert_eq!(foreign.expect("taken").request, elsewhere.id);
@@ -247,7 +248,7 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
 }
 
 #[test]
-fn a_link_takes_so_many_submissions_and_those_that_it_took_still_pay() {
+fn a_link_limits_submissions_and_accepted_ones_still_pay() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;

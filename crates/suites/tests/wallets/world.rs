@@ -1,4 +1,4 @@
-//! One installation with two tenants, and what happens to it.
+//! One installation with two tenants, and the events in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -57,20 +57,20 @@ pub struct World {
     pub lists: Arc<Lists>,
     pub bank: Arc<Bank>,
     pub policy: WalletPolicy,
-    /// What takes two people.
+    /// Actions that need two users.
     pub desk: Console,
     release_min: i64,
     payments: std::sync::atomic::AtomicU8,
 }
 
-/// How an installation is set up.
+/// The setup of an installation.
 #[derive(Clone)]
 pub struct Setup {
     pub sandbox: bool,
     pub deployed: bool,
     pub webhook: bool,
     pub policy: WalletPolicy,
-    /// Less than this is not worth a release.
+    /// Minimum amount worth a release.
     pub release_min: i64,
 }
 
@@ -108,7 +108,7 @@ pub fn token(coin: StableCoin) -> Address {
     }
 }
 
-/// Plain text instead of JSON: what the wire looks like is tested where it is written.
+/// Plain text instead of JSON: the wire format is tested where it is written.
 fn envelope(event: &WalletEventEntry) -> Vec<u8> {
     format!("{} {} {}", event.id, event.event.kind().name(), event.at).into_bytes()
 }
@@ -129,7 +129,7 @@ fn tenant_policy(wallet: WalletPolicy) -> TenantPolicy {
 pub fn with(setup: Setup, test: impl AsyncFnOnce(World)) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let world = runtime.block_on(World::new(setup));
-    // A box: the runtime's code is compiled once, not anew for each test.
+    // Boxed, so that the runtime's code is compiled once rather than per test.
     let test: Pin<Box<dyn Future<Output = ()>>> = Box::pin(test(world));
     runtime.block_on(test);
 }
@@ -216,7 +216,7 @@ impl World {
         self.caller_of(TENANT)
     }
 
-    /// Works off what is due, and what that leaves to be done at once.
+    /// Processes all due work, including follow-up work that is due at once.
     pub async fn work(&self) {
         for _ in 0..6 {
             self.workers.run_due().await.expect("the store answers");
@@ -243,7 +243,7 @@ impl World {
         self.wallets.provision(&caller, World::customer("C-1"), None).await.expect("a wallet").made
     }
 
-    /// Coins that are in a wallet's account, however they came.
+    /// Credits coins to a wallet's account.
     pub async fn fund(&self, wallet: &Wallet, minor: i64) {
         let account = AccountCode::Wallet(wallet.id, USDC);
         let mut need = Need { tenants: [TENANT].into(), ..Need::default() };
@@ -283,7 +283,8 @@ impl World {
         self.wallets.create_request(&self.caller(), asked, None).await.expect("a request").made
     }
 
-    /// A sender says who he is and pays; the payment counts at once. Nothing is worked off yet.
+    /// A sender submits their details and pays; the payment counts at once. No follow-up work is
+    /// done yet.
     pub async fn pay(&self, request: &PaymentRequest, minor: i64) -> Deposit {
         self.pay_by(request, "Ayesha", "Khan", Address([0xaa; 20]), minor).await
     }
@@ -308,20 +309,20 @@ impl World {
         self.counted(deposit).await
     }
 
-    /// The escrow of a submission; the request's own without one.
+    /// The escrow of a submission; without one the request's own.
     pub fn vault(&self, request: &PaymentRequest, said: Option<&SenderInfo>) -> Watched {
         let address = said.and_then(|info| info.escrow).unwrap_or(request.escrow);
         let submission = said.and_then(|info| info.number);
         Watched { address, tenant: TENANT, wallet: request.wallet, request: Some(request.id), submission }
     }
 
-    /// Paid to the request's own escrow, by a sender who has said nothing; it counts at once.
+    /// A payment to the request's own escrow by a sender without a submission; it counts at once.
     pub async fn pay_unnamed(&self, request: &PaymentRequest, from: Address, minor: i64) -> Deposit {
         let deposit = self.found(request, from, USDC, minor).await;
         self.counted(deposit).await
     }
 
-    /// Paid to the request's own escrow.
+    /// A payment to the request's own escrow.
     pub async fn found(&self, request: &PaymentRequest, from: Address, coin: StableCoin, minor: i64) -> Deposit {
         self.found_at(self.vault(request, None), from, coin, minor).await
     }

@@ -1,8 +1,10 @@
-//! The bank's durable book: one JSON line per change, appended and handed to the operating system before anybody is
-//! told. A killed process loses nothing that it answered; a torn last line is cut off when the book is opened again.
+//! The bank's durable book: one JSON line per change, appended and written to the operating system
+//! before any answer. A killed process loses nothing that it answered; a torn last line is
+//! truncated on reopening.
 //!
-//! Orders at rest stay in the file alone: memory holds sixteen bytes for each, and the line is read where it is asked
-//! for. The book is never compacted, and a power failure may lose its end: it stands in for a bank, it is none.
+//! Inactive orders stay in the file alone: memory holds sixteen bytes for each, and the line is
+//! read on demand. The book is never compacted, and a power failure may lose its end: it simulates
+//! a bank.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -21,10 +23,10 @@ use super::core::{
     Book, Booked, Closing, Dossier, Entry, Period, Report, Restored, StatementLine, StatementPage, hash,
 };
 
-/// Bytes read at once when a line is looked up: most lines are shorter.
+/// Bytes read at once for a line: most lines are shorter.
 const LINE_READ_BYTES: usize = 2_048;
 
-/// Why the book cannot be read or written.
+/// Failure of the book.
 #[derive(Debug, thiserror::Error)]
 pub enum BookFault {
     /// The file cannot be opened, read or written.
@@ -32,20 +34,20 @@ pub enum BookFault {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         source: io::Error,
     },
     /// Another process has the book open.
-    #[error("bank book {0} is in use by another process: give this one a data directory of its own (--data-dir)")]
+    #[error("bank book {0} is in use by another process: use a separate data directory (--data-dir)")]
     InUse(PathBuf),
-    /// A line in the middle of the file is not one of ours.
+    /// An invalid line in the middle of the file.
     #[error("bank book {path}: the line at byte {offset} is damaged: {source}")]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the line begins.
+        /// Offset of the line.
         offset: u64,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
     },
 }
@@ -72,8 +74,8 @@ fn shared<S: Serializer>(reports: &&[Arc<Report>], out: S) -> Result<S::Ok, S::E
     list.end()
 }
 
-/// Any line: the first (`opened`), a dossier (`k`, `live`, `n`, `e`, `r`, `x`, `d`), an acknowledgement (`ack`) or the end of
-/// an account's period (`s`, `next`).
+/// Any line: the first (`opened`), a dossier (`k`, `live`, `n`, `e`, `r`, `x`, `d`), an
+/// acknowledgement (`ack`) or the end of an account's period (`s`, `next`).
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct LineIn<'a> {
@@ -92,7 +94,7 @@ struct LineIn<'a> {
     ack: Option<(Box<str>, u64)>,
 }
 
-/// The keys of the index are hashes already.
+/// The keys of the index are already hashes.
 #[derive(Default)]
 struct Identity(u64);
 
@@ -114,13 +116,14 @@ struct BookFile {
     read: File,
 }
 
-/// The book's file, which is one process's. Unlocked by name: a process that somebody else in this one is just starting
-/// has a copy of the file's handle, and the lock would last until that copy is closed as well.
+/// The book's file, locked by one process. Unlocked explicitly: a child process that this process
+/// is just starting has a copy of the file handle, and the lock would otherwise last until that
+/// copy is closed.
 struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Where it cannot be unlocked, closing it does.
+        // If unlocking fails, closing it releases the lock.
         drop(self.0.unlock());
     }
 }
@@ -128,22 +131,24 @@ impl Drop for Locked {
 /// The book in a file, or, for tests, in memory. See the module's description.
 pub struct Journal {
     file: Option<BookFile>,
-    /// Bytes of the file; `pending` comes behind them.
+    /// Size of the file; `pending` follows.
     written: u64,
-    /// What is not yet written; in memory: everything.
+    /// Unwritten lines; in memory: all lines.
     pending: Vec<u8>,
-    /// Where the newest line of a dossier at rest begins, by the hash of its EndToEndId. Two ids with one 64-bit
-    /// hash would hide each other; among a million that is one chance in thirty million.
+    /// Offset of an inactive dossier's newest line, by the hash of its EndToEndId. Two ids with the
+    /// same 64-bit hash would hide each other; among a million ids that is one chance in thirty
+    /// million.
     index: HashMap<u64, u64, BuildHasherDefault<Identity>>,
 }
 
 impl Journal {
-    /// A book in memory.
+    /// Creates a book in memory.
     pub fn in_memory() -> Journal {
         Journal { file: None, written: 0, pending: Vec::new(), index: HashMap::default() }
     }
 
-    /// Opens the book at `path`, or begins it with `now`, and answers what it holds. Only one process may have it.
+    /// Opens the book at `path`, or creates it at `now`, and returns its content. Only one process
+    /// may use it.
     pub fn open(path: &Path, now: Timestamp) -> Result<(Journal, Restored), BookFault> {
         let fault = |source| BookFault::File { path: path.to_owned(), source };
         if let Some(parent) = path.parent() {
@@ -168,7 +173,7 @@ impl Journal {
         Ok((journal, restored))
     }
 
-    /// Reads all lines and answers how many bytes of the file are whole.
+    /// Reads all lines and returns the length of the intact part in bytes.
     fn replay(&mut self, path: &Path, restored: &mut Restored) -> Result<u64, BookFault> {
         let fault = |source| BookFault::File { path: path.to_owned(), source };
         let mut input = BufReader::with_capacity(1 << 16, File::open(path).map_err(fault)?);
@@ -176,7 +181,7 @@ impl Journal {
         let (mut line, mut offset) = (Vec::new(), 0_u64);
         while input.read_until(b'\n', &mut line).map_err(fault)? > 0 {
             if line.last() != Some(&b'\n') {
-                // Torn, or whole but for its end: either way nobody was told of it.
+                // Torn, or complete without a line end: either way it was never reported.
                 break;
             }
             let parsed = serde_json::from_slice::<LineIn<'_>>(&line);

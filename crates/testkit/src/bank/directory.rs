@@ -1,6 +1,6 @@
-//! The bank host to host: it takes the messages that a client puts into `{dir}/out`, files them under
-//! `{dir}/out/done`, and puts its own into `{dir}/in`. Files appear under their names whole; a name that begins with
-//! `.` is not finished. The names in `in` sort in the order of time.
+//! The host-to-host bank: it reads a client's messages in `{dir}/out`, moves them to
+//! `{dir}/out/done`, and writes its own to `{dir}/in`. Files appear under their names complete; a
+//! name that begins with `.` is unfinished. The names in `in` sort by time.
 
 use std::fs;
 use std::io;
@@ -15,21 +15,21 @@ use super::iso::{self, Message, Original};
 use super::server::{answer_inquiries, page_document};
 use super::service::{BankFault, Shared, stopped};
 
-/// Reports in one file.
+/// Maximum reports per file.
 const REPORTS_MAX: usize = 1_000;
 
-/// A rail that is served through a directory.
+/// A rail served through a directory.
 #[derive(Clone, Debug)]
 pub struct DirectoryConfig {
     /// The rail.
     pub rail: String,
-    /// The directory; it and its parts are made where they are missing.
+    /// The directory; missing parts are created.
     pub path: PathBuf,
-    /// How often to look for files.
+    /// Polling interval.
     pub poll: Span,
 }
 
-/// Why a round over the directory ended early.
+/// Reason why a round over the directory ended early.
 #[derive(Debug, thiserror::Error)]
 enum RoundFault {
     #[error(transparent)]
@@ -38,7 +38,7 @@ enum RoundFault {
     File { path: PathBuf, source: io::Error },
 }
 
-/// Begins to serve a directory.
+/// Starts to serve a directory.
 pub(super) fn watch(shared: Arc<Shared>, config: DirectoryConfig) -> Result<JoinHandle<()>, BankFault> {
     let out = config.path.join("out");
     let folders = [out.join("done"), out.join("failed"), config.path.join("in")];
@@ -57,7 +57,7 @@ pub(super) fn watch(shared: Arc<Shared>, config: DirectoryConfig) -> Result<Join
             desk = back;
             match result {
                 Err(RoundFault::Bank(BankFault::Stopped)) => return,
-                Err(fault) => tracing::warn!(%fault, rail = desk.rail, "the simulated bank cannot use its directory"),
+                Err(fault) => tracing::warn!(%fault, rail = desk.rail, "simulated bank directory failed, will retry"),
                 Ok(()) => {}
             }
             tokio::select! {
@@ -73,16 +73,16 @@ struct Desk {
     shared: Arc<Shared>,
     rail: String,
     root: PathBuf,
-    /// The number of the last file in `in`: microseconds since 1970, or one more than the one before.
+    /// Number of the last file in `in`: microseconds since 1970, or one more than the previous one.
     sequence: i64,
     cursor: Option<String>,
-    /// Until the first round is over, files may have been taken before the bank was interrupted.
+    /// Until the end of the first round, files may have been processed before an interruption.
     first: bool,
 }
 
 impl Desk {
     fn round(mut self) -> (Desk, Result<(), RoundFault>) {
-        // While the bank is down nobody looks at the directory.
+        // A bank that is down does not read the directory.
         let down = *self.shared.down.borrow();
         let result = if down { Ok(()) } else { self.take_files().and_then(|()| self.put_reports()) };
         self.first &= result.is_err() || down;
@@ -109,7 +109,7 @@ impl Desk {
                     "done"
                 }
                 Err(fault) => {
-                    tracing::warn!(%fault, file = name, rail = self.rail, "the simulated bank cannot read a message");
+                    tracing::warn!(%fault, file = name, rail = self.rail, "simulated bank failed to parse a message");
                     "failed"
                 }
             };
@@ -133,7 +133,7 @@ impl Desk {
         }
     }
 
-    /// The pain.002 for the orders that are mentioned, if any is.
+    /// The pain.002 for the reported orders, if any.
     fn take_payments(&self, message: &str, payments: &[InstructionView]) -> Result<Option<String>, BankFault> {
         let now = self.shared.clock.now();
         let (standings, dropped) = self.shared.with_core(|core| {
@@ -169,7 +169,7 @@ impl Desk {
         }
     }
 
-    /// Puts a file into `in`, whole or not at all.
+    /// Writes a file into `in`, atomically.
     fn put(&mut self, kind: &str, document: &str) -> Result<(), RoundFault> {
         self.sequence = self.shared.clock.now().0.max(self.sequence + 1);
         let name = format!("{:020}-{kind}.xml", self.sequence);

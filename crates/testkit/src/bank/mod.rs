@@ -1,8 +1,9 @@
-//! The simulated bank: the other side of every rail in the sandbox, the tests and the simulator.
+//! The simulated bank: the counterparty of every rail in the sandbox, the tests and the simulator.
 //!
-//! It speaks ISO 20022 over HTTP ([`server`]) and over a directory ([`directory`]), keeps a durable book of what it
-//! paid ([`book`]) and misbehaves on purpose, chosen by the creditor's account or by [`Faults`]. It shares no code
-//! with the client that it tests, and never moves real money.
+//! It speaks ISO 20022 over HTTP ([`server`]) and over a directory ([`directory`]), keeps a durable
+//! book of its payments ([`book`]) and misbehaves deliberately, as selected by the creditor's
+//! account or by [`Faults`]. It shares no code with the client under test, and never moves real
+//! money.
 
 pub mod book;
 pub mod core;

@@ -1,4 +1,4 @@
-//! The running bank: one core behind a lock, the task that makes things happen in time, and the transports.
+//! The running bank: one core behind a lock, the task that executes due events, and the transports.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,15 +19,16 @@ use super::directory::{self, DirectoryConfig};
 use super::iso::Header;
 use super::server;
 
-/// How long the bank gathers what falls due before it writes again.
+/// Time for which the bank collects due events before it writes again.
 const TICK_MILLIS: u64 = 3;
-/// How long open requests may take to end when the bank stops.
+/// Time for open requests to end when the bank stops.
 const STOP_MILLIS: u64 = 2_000;
-/// How long an answer is withheld before the connection closes, where nothing else is configured: with the five seconds
-/// to the first inquiry below the ten within which the bank is asked again (`decisions.md`, "Sandbox values").
+/// Default time for which an answer is withheld before the connection closes: with the five seconds
+/// to the first inquiry, less than the ten within which the bank is inquired again (`decisions.md`,
+/// "Sandbox values").
 const HANG_SECONDS: i64 = 4;
 
-/// What time it is, from the machine.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -43,25 +44,25 @@ impl Clock for SystemClock {
     }
 }
 
-/// What to run.
+/// Configuration of a bank.
 #[derive(Clone)]
 pub struct BankConfig {
     /// Delays and faults.
     pub behaviour: Behaviour,
-    /// Where to listen for HTTP (port 0: any); `None`: nowhere.
+    /// HTTP address (port 0: any); `None` disables HTTP.
     pub listen: Option<SocketAddr>,
-    /// Rails that are served through a directory.
+    /// Rails served through a directory.
     pub directories: Vec<DirectoryConfig>,
-    /// The book's file; `None`: in memory.
+    /// File of the book; `None` means in memory.
     pub book: Option<PathBuf>,
-    /// How long an answer is withheld before the connection closes (`0006`).
+    /// Time for which an answer is withheld before the connection closes (`0006`).
     pub hang: Span,
     /// The bank's clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for BankConfig {
-    /// The sandbox's times, any port of 127.0.0.1, a book in memory.
+    /// The sandbox's timing, any port of 127.0.0.1, a book in memory.
     fn default() -> BankConfig {
         BankConfig {
             behaviour: Behaviour::default(),
@@ -74,7 +75,7 @@ impl Default for BankConfig {
     }
 }
 
-/// Why the bank cannot start or go on.
+/// Reason why the bank cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum BankFault {
     /// Its book failed.
@@ -83,17 +84,17 @@ pub enum BankFault {
     /// It cannot listen.
     #[error("the simulated bank cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A directory cannot be made.
+    /// A directory cannot be created.
     #[error("the simulated bank cannot use the directory {path}: {source}")]
     Directory {
-        /// Which.
+        /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         source: std::io::Error,
     },
     /// It has stopped: on request, or because its book failed.
@@ -103,17 +104,17 @@ pub enum BankFault {
 
 pub(super) type Core = BankCore<Journal>;
 
-/// What the tasks share.
+/// State shared by the tasks.
 pub(super) struct Shared {
-    /// `None` once the bank has stopped: a bank that cannot write its book must not go on.
+    /// `None` once the bank has stopped: a bank that cannot write its book must not continue.
     core: Mutex<Option<Core>>,
     pub clock: Arc<dyn Clock>,
     pub hang: Span,
-    /// Raised whenever there are new reports.
+    /// Incremented for new reports.
     pub reported: watch::Sender<u64>,
-    /// True while no connections are to be accepted.
+    /// Whether connections are refused.
     pub down: watch::Sender<bool>,
-    /// True once the bank is to stop.
+    /// Whether the bank is stopping.
     pub stopping: watch::Sender<bool>,
     taken: Notify,
     started: Timestamp,
@@ -125,35 +126,36 @@ impl Shared {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works on the core and makes the result last before answering it. A book that fails stops the bank.
+    /// Works on the core and makes the result durable before returning it. A failed book stops the
+    /// bank.
     pub fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> Result<T, BookFault>) -> Result<T, BankFault> {
         let mut guard = self.lock();
         let core = guard.as_mut().ok_or(BankFault::Stopped)?;
         let result = work(core).and_then(|value| core.commit().map(|()| value));
         if let Err(fault) = &result {
-            tracing::error!(%fault, "the simulated bank stops: its book failed");
+            tracing::error!(%fault, "simulated bank book failed, stopping");
             *guard = None;
         }
         Ok(result?)
     }
 
-    /// A head for a new message.
+    /// Header of a new message.
     pub fn header(&self) -> Header {
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
         Header { id: format!("SB-{:x}-{number:x}", self.started.0), created_at: self.clock.now() }
     }
 
-    /// The faults now; none once the bank has stopped.
+    /// Current faults; none once the bank has stopped.
     pub fn faults(&self) -> Faults {
         self.lock().as_ref().map_or(Faults::NONE, |core| core.behaviour().faults)
     }
 
-    /// Says that orders were taken or steered, so that their steps are looked at.
+    /// Notifies the task of accepted or changed orders.
     pub fn wake(&self) {
         self.taken.notify_one();
     }
 
-    /// Makes everything happen that is due now; answers when to look again.
+    /// Executes all due events; returns the next due time.
     fn tick(&self) -> Result<Option<Timestamp>, BankFault> {
         let now = self.clock.now();
         let (news, next) = self.with_core(|core| {
@@ -167,9 +169,9 @@ impl Shared {
     }
 }
 
-/// Completes once the bank is to stop.
+/// Completes when the bank stops.
 pub(super) async fn stopped(mut stopping: watch::Receiver<bool>) {
-    // The sender lives in `Shared`, which every waiting task holds: it cannot be gone first.
+    // The sender is in `Shared`, which every waiting task holds: it cannot be dropped first.
     let _gone = stopping.wait_for(|stop| *stop).await;
 }
 
@@ -202,7 +204,7 @@ pub struct SimulatedBank {
 }
 
 impl SimulatedBank {
-    /// Opens the book and begins to serve.
+    /// Opens the book and starts to serve.
     pub async fn start(config: BankConfig) -> Result<SimulatedBank, BankFault> {
         let now = config.clock.now();
         let (journal, restored) = match &config.book {
@@ -235,27 +237,27 @@ impl SimulatedBank {
         Ok(bank)
     }
 
-    /// Where it listens.
+    /// Address of the HTTP server.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// The base URL of a rail, without a slash at its end.
+    /// The base URL of a rail, without a trailing slash.
     pub fn url(&self, rail: &str) -> Option<String> {
         self.address.map(|address| format!("http://{address}/{rail}"))
     }
 
-    /// The lines of the book under an EndToEndId, of all rails, oldest first.
+    /// The book's lines for an EndToEndId, of all rails, oldest first.
     pub fn book(&self, end_to_end_id: &str) -> Result<Vec<BookLine>, BankFault> {
         self.shared.with_core(|core| core.lines(end_to_end_id))
     }
 
-    /// The sums of the book.
+    /// Totals of the book.
     pub fn book_totals(&self) -> Result<BookTotals, BankFault> {
         self.shared.with_core(|core| Ok(core.totals().clone()))
     }
 
-    /// Makes the newest order of an EndToEndId end so, now.
+    /// Ends the newest order of an EndToEndId with this outcome, now.
     pub fn steer(&self, end_to_end_id: &str, outcome: Outcome) -> Result<Standing, SteerFault<BankFault>> {
         let now = self.shared.clock.now();
         let result = self.shared.with_core(|core| match core.steer(end_to_end_id, outcome, now) {
@@ -273,8 +275,9 @@ impl SimulatedBank {
         }
     }
 
-    /// Ends the period of every account now and sends its statement; the one with the booking of the mistake's EndToEndId
-    /// is wrong there. `false`: nothing is booked under that id since the last statements, and none was made.
+    /// Ends the period of every account now and sends its statement; the one with the booking of
+    /// the mistake's EndToEndId contains the mistake. `false` means that this id has no booking
+    /// since the last statements, and no statement was made.
     pub fn close_statements(&self, mistake: Option<(Mistake, &str)>) -> Result<bool, BankFault> {
         let now = self.shared.clock.now();
         let closed = self.shared.with_core(|core| core.close_statements(now, mistake))?;
@@ -282,12 +285,12 @@ impl SimulatedBank {
         Ok(closed)
     }
 
-    /// The faults now.
+    /// Current faults.
     pub fn faults(&self) -> Faults {
         self.shared.faults()
     }
 
-    /// Changes the faults from now on; orders already taken keep their fate.
+    /// Changes the faults from now on; accepted orders keep their outcome.
     pub fn set_faults(&self, faults: Faults) -> Result<(), BankFault> {
         self.shared.with_core(|core| {
             core.set_faults(faults);

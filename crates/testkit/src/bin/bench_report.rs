@@ -1,8 +1,8 @@
-//! The benchmark report: measures the program beside `pgbench` on a PostgreSQL cluster of its own, and prints
-//! `docs/performance.md`. Only ratios taken side by side in one run mean anything on another machine.
+//! The benchmark report: measures the program next to `pgbench` on its own PostgreSQL cluster, and
+//! prints `docs/performance.md`. On other machines only ratios of one run are meaningful.
 //!
-//! Started by `cargo xtask bench-report`, which builds the program first. Judges nothing: a figure below its mark is
-//! printed like any other.
+//! Started by `cargo xtask bench-report`, which builds the program first. Judges nothing: a figure
+//! below its target is printed like any other.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -11,17 +11,17 @@ use domain::decimal::{Decimal, Rounding};
 use serde_json::Value;
 use testkit::postgres::{Binaries, Cluster, Options};
 
-/// `pgbench`'s scale and clients, as the first mark names them.
+/// `pgbench`'s scale and clients, as in the first target.
 const SCALE: &str = "20";
 const CLIENTS: &str = "32";
-/// Our own clients.
+/// Clients of our own benchmark.
 const OWN_CLIENTS: &str = "64";
-/// Accounts where no account is hot.
+/// Number of accounts in the run without a hot account.
 const MANY_TENANTS: &str = "64";
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What is measured with: the program, and for how long.
+/// Measurement setup: the program, and the duration.
 struct Bench<'a> {
     program: &'a Path,
     seconds: &'a str,
@@ -67,11 +67,11 @@ impl Pgbench<'_> {
         eprintln!("pgbench");
         let said = text(self.command(&["-n", "-M", "prepared", "-c", CLIENTS, "-j", "2", "-T", self.seconds]))?;
         let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
-        Ok(Decimal::parse(tps.ok_or("pgbench named no tps")?)?)
+        Ok(Decimal::parse(tps.ok_or("pgbench reported no tps")?)?)
     }
 }
 
-/// What a command prints, if it succeeds.
+/// Output of a successful command.
 fn text(mut command: Command) -> Result<String, Failure> {
     let done = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
     if !done.status.success() {
@@ -99,7 +99,7 @@ fn row(name: &str, what: &str, figures: &str, ratio: &str, marks: &str) -> Strin
     format!("| {name} | {what} | {figures} | {ratio} | {marks} |\n")
 }
 
-/// The line of a file that begins so, without that.
+/// The line of a file with this prefix, without the prefix.
 fn line_of(path: &str, begins: &str) -> String {
     let found = std::fs::read_to_string(path).unwrap_or_default();
     let line = found.lines().find_map(|line| line.strip_prefix(begins)).unwrap_or("unknown");
@@ -122,7 +122,7 @@ fn commit() -> Result<String, Failure> {
     };
     let changed = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
     let named = git(&["log", "-1", "--format=%h of %cs"])?;
-    Ok(format!("{}{}", named.trim(), if changed { ", with changes that were not committed" } else { "" }))
+    Ok(format!("{}{}", named.trim(), if changed { ", with uncommitted changes" } else { "" }))
 }
 
 fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
@@ -168,7 +168,7 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
     let (delivered, plain) = (figure(&webhooks, "deliveries_per_s")?, figure(&webhooks, "plain_per_s")?);
     rows += &row(
         "P7",
-        "webhook deliveries/s ÷ plain requests/s to the same receiver",
+        "webhook deliveries/s ÷ plain requests/s to the same endpoint",
         &format!("{} ÷ {}", whole(delivered), whole(plain)),
         &ratio(delivered, plain),
         "0.5, 0.8",

@@ -1,5 +1,6 @@
-//! A small OpenID provider: description, keys, an authorization endpoint that asks nobody anything and redirects at once, a
-//! token endpoint that checks what a strict provider checks and signs for real. What it then says wrong is scripted.
+//! A small OpenID provider: discovery document, keys, an authorization endpoint that redirects at
+//! once without interaction, and a token endpoint with strict checks and real signatures. Its
+//! faults are scripted.
 
 mod server;
 mod signing;
@@ -19,70 +20,70 @@ use self::signing::SigningKey;
 use crate::bank::SystemClock;
 use crate::bank::server::connection::Door;
 
-/// The client that it knows.
+/// The registered client id.
 pub const CLIENT_ID: &str = "corridor-console";
 /// The client's secret.
 pub const CLIENT_SECRET: &str = "a secret: with a colon";
 
-/// Somebody who is signed in at the provider, as the next ID token names him.
+/// The account signed in at the provider, as in the next ID token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// `sub`
     pub subject: String,
     /// `email`
     pub email: String,
-    /// `email_verified`; `None` = it does not say.
+    /// `email_verified`; `None` omits it.
     pub email_verified: Option<bool>,
     /// `preferred_username`
     pub username: String,
 }
 
 impl Account {
-    /// Somebody with a verified address.
+    /// An account with a verified e-mail address.
     pub fn new(subject: &str, email: &str) -> Account {
         let (subject, email, username) = (subject.to_owned(), email.to_owned(), email.to_owned());
         Account { subject, email, email_verified: Some(true), username }
     }
 }
 
-/// What the provider does wrong.
+/// A fault of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The ID token has another nonce.
     Nonce,
-    /// It is for another client.
+    /// Its audience is another client.
     Audience,
-    /// It is for us and somebody else, and the authorized party is somebody else.
+    /// Its audience is us and another client, which is the authorized party.
     Party,
-    /// It is of another issuer.
+    /// It has another issuer.
     Issuer,
     /// It has expired.
     Expired,
     /// It was issued long ago and never expires.
     Old,
-    /// It is of the future.
+    /// It is issued in the future.
     Future,
-    /// It is not signed, and says so.
+    /// It declares that it is not signed.
     Unsigned,
     /// It is "signed" with the client's secret.
     SharedSecret,
-    /// It is signed by a key that nobody publishes.
+    /// It is signed with an unpublished key.
     ForeignKey,
-    /// Its signature does not belong to its claims.
+    /// Its signature does not match its claims.
     Signature,
-    /// There is none.
+    /// There is no ID token.
     NoToken,
-    /// The authorization answer is of another issuer.
+    /// The authorization response has another issuer.
     AnswerIssuer,
-    /// Nobody consents: the authorization answer is an error.
+    /// Consent is denied: the authorization response is an error.
     Denied,
     /// The token endpoint fails.
     TokenEndpoint,
-    /// The description is another provider's.
+    /// The discovery document is another provider's.
     Description,
 }
 
-/// A code that was given out and not redeemed.
+/// An issued, unredeemed code.
 struct Grant {
     redirect_uri: String,
     nonce: String,
@@ -90,14 +91,14 @@ struct Grant {
     account: Account,
 }
 
-/// How often an endpoint was asked.
+/// Number of requests per endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// The description.
+    /// Requests for the discovery document.
     pub description: u32,
-    /// The keys.
+    /// Requests for the keys.
     pub keys: u32,
-    /// Codes that were to be redeemed.
+    /// Requests for tokens.
     pub tokens: u32,
 }
 
@@ -133,7 +134,7 @@ pub struct SimulatedProvider {
 }
 
 impl SimulatedProvider {
-    /// Begins to serve on any port of this machine, where this account is signed in.
+    /// Starts to serve on any local port, with this account signed in.
     ///
     /// # Errors
     /// It cannot listen.
@@ -158,49 +159,49 @@ impl SimulatedProvider {
         Ok(SimulatedProvider { shared, task })
     }
 
-    /// Its issuer.
+    /// URL of the issuer.
     pub fn issuer(&self) -> &str {
         &self.shared.issuer
     }
 
-    /// Who is signed in there from now on.
+    /// Changes the signed-in account.
     pub fn set_account(&self, account: Account) {
         self.shared.state().account = account;
     }
 
-    /// What it does wrong from now on.
+    /// Changes the fault.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.shared.state().fault = fault;
     }
 
-    /// Signs in this way from now on, with a new key.
+    /// Changes the signature algorithm, with a new key.
     pub fn set_signing(&self, signing: Signing) {
         let mut state = self.shared.state();
         state.signing = signing;
         state.rotate();
     }
 
-    /// Signs with a new key from now on; the old one is not published any more.
+    /// Signs with a new key from now on; the old one is no longer published.
     pub fn rotate(&self) {
         self.shared.state().rotate();
     }
 
-    /// The one address that it sends browsers back to, once it is told.
+    /// Sets the only permitted redirect URI.
     pub fn set_redirect_uri(&self, uri: &str) {
         self.shared.state().redirect_uri = Some(uri.to_owned());
     }
 
-    /// Whether it refuses connections.
+    /// Sets whether it refuses connections.
     pub fn set_down(&self, down: bool) {
         self.shared.down.send_replace(down);
     }
 
-    /// How often it was asked.
+    /// Number of requests so far.
     pub fn asked(&self) -> Asked {
         self.shared.state().asked
     }
 
-    /// What the last browser asked for.
+    /// Scope of the last authorization request.
     pub fn scope(&self) -> String {
         self.shared.state().scope.clone()
     }

@@ -1,5 +1,5 @@
-//! The provider's endpoints. What a strict provider refuses is refused here: another client, another redirect URI, a code
-//! twice, a verifier that is not the challenge's.
+//! The provider's endpoints. They refuse what a strict provider refuses: another client, another
+//! redirect URI, a repeated code, a verifier that does not match the challenge.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::signing::{SigningKey, with_shared_secret, without_signature};
 use super::{CLIENT_ID, CLIENT_SECRET, Fault, Grant, Shared, State};
 use crate::bank::server::connection::{Cut, Door};
 
-/// How long an ID token is good.
+/// Lifetime of an ID token.
 const LIFE_S: i64 = 300;
 const DAY_S: i64 = 86_400;
 
@@ -32,11 +32,11 @@ pub(super) async fn serve(door: Door, shared: Arc<Shared>) {
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), outage))
         .with_state(shared);
     if let Err(fault) = axum::serve(door, routes.into_make_service_with_connect_info::<Cut>()).await {
-        tracing::error!(%fault, "the simulated identity provider no longer serves");
+        tracing::error!(%fault, "simulated identity provider server failed");
     }
 }
 
-/// While it is down, connections that are open already are cut.
+/// While it is down, open connections are cut too.
 async fn outage(
     Handed(shared): Handed<Arc<Shared>>,
     ConnectInfo(cut): ConnectInfo<Cut>,
@@ -95,7 +95,7 @@ async fn authorize(Handed(shared): Handed<Arc<Shared>>, Query(asked): Query<Ques
         && asked.code_challenge_method == "S256"
         && !asked.nonce.is_empty();
     if !known || !fine {
-        return (StatusCode::BAD_REQUEST, "this client may not ask so").into_response();
+        return (StatusCode::BAD_REQUEST, "invalid client or redirect URI").into_response();
     }
     state.scope = asked.scope;
     let issuer = if state.fault == Some(Fault::AnswerIssuer) { "https://id.example" } else { &shared.issuer };
@@ -150,14 +150,14 @@ async fn token(
     let grant = grant.filter(|grant| grant.redirect_uri == asked.redirect_uri && grant.challenge == challenge);
     let Some(grant) = grant else { return Err(refused(StatusCode::BAD_REQUEST, "invalid_grant")) };
     let now = shared.clock.now().unix_seconds();
-    let mut answer = json!({ "access_token": "of no use", "token_type": "Bearer", "expires_in": LIFE_S });
+    let mut answer = json!({ "access_token": "unused", "token_type": "Bearer", "expires_in": LIFE_S });
     if state.fault != Some(Fault::NoToken) {
         answer["id_token"] = state.id_token(&shared.issuer, &grant, now).into();
     }
     Ok(Json(answer))
 }
 
-/// `client_secret_basic`, both parts form-encoded before.
+/// `client_secret_basic`, with both parts form-encoded.
 fn is_our_client(headers: &HeaderMap) -> bool {
     let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let secret = CLIENT_SECRET.replace(' ', "%20").replace(':', "%3A");
@@ -204,7 +204,7 @@ impl State {
             Some(Fault::ForeignKey) => SigningKey::new(self.signing, "nobody's".to_owned()).sign(self.signing, &claims),
             Some(Fault::Signature) => {
                 let signed = key.sign(self.signing, &claims);
-                claims["sub"] = "somebody else".into();
+                claims["sub"] = "another subject".into();
                 let other = key.sign(self.signing, &claims);
                 let body = other.rsplit_once('.').map_or("", |(body, _)| body);
                 format!("{body}.{}", signed.rsplit('.').next().unwrap_or_default())

@@ -1,5 +1,5 @@
-//! Keys of the simulated identity provider, and what it signs with them. None of them is a secret: the RSA key is the one
-//! that RFC 7515 prints (appendix A.2.1), the others are drawn for one run.
+//! Keys and signatures of the simulated identity provider. None of the keys is secret: the RSA key
+//! is the one printed in RFC 7515 (appendix A.2.1), the others are generated per run.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -33,7 +33,7 @@ const RSA_DQ: &str = "h_96-mK1R_7glhsum81dZxjTnYynPbZpHziZjeeHcXYsXaaMwkOlODsWa7
 const RSA_QI: &str = "IYd7DHOhrWvxkwPQsRM2tOgrjbcrfvtQJipd-DlcxyVuuM9sQLdgjVk2oy26F0EmpScGLq2MowX7fhd_QJQ3ydy5cY7YIBi87w93IK\
     LEdfnbJtoOPLUW0ITrJReOgo1cq9SbsxYawBgfp_gh6A5603k2-ZQwVK0JKSHuLFkuQ3U";
 
-/// How ID tokens are signed.
+/// Signature algorithm of ID tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signing {
     /// RSA, PKCS #1 v1.5, SHA-256.
@@ -47,10 +47,10 @@ pub enum Signing {
 }
 
 impl Signing {
-    /// Every one.
+    /// All algorithms.
     pub const ALL: [Signing; 4] = [Signing::Rs256, Signing::Ps256, Signing::Es256, Signing::EdDsa];
 
-    /// Its name in a token's header.
+    /// Name in a token's header.
     pub const fn name(self) -> &'static str {
         match self {
             Signing::Rs256 => "RS256",
@@ -67,7 +67,7 @@ enum Material {
     Ed25519(Ed25519KeyPair),
 }
 
-/// A key with its name.
+/// A key with its id.
 pub(super) struct SigningKey {
     pub(super) id: String,
     material: Material,
@@ -95,7 +95,7 @@ fn rsa() -> RsaKeyPair {
 }
 
 impl SigningKey {
-    /// A key for this way to sign; RSA is always the same one under another name.
+    /// A key for this algorithm; RSA always uses the same one under another id.
     pub(super) fn new(signing: Signing, id: String) -> SigningKey {
         let random = SystemRandom::new();
         let material = match signing {
@@ -149,20 +149,20 @@ impl SigningKey {
     }
 }
 
-/// Header and claims as they are signed.
+/// Header and claims in signing form.
 fn unsigned(header: &Value, claims: &Value) -> String {
     format!("{}.{}", base64url(header.to_string().as_bytes()), base64url(claims.to_string().as_bytes()))
 }
 
-/// A token that says that it is not signed.
+/// A token that declares that it is not signed.
 pub(super) fn without_signature(claims: &Value) -> String {
     format!("{}.", unsigned(&json!({ "alg": "none" }), claims))
 }
 
-/// A token whose "signature" is made with what the client knows as well.
+/// A token "signed" with a value that the client knows as well.
 pub(super) fn with_shared_secret(claims: &Value, id: &str, secret: &[u8]) -> String {
     let signed = unsigned(&json!({ "alg": "HS256", "kid": id }), claims);
-    // HMAC takes keys of any length.
+    // HMAC accepts keys of any length.
     let mut mac = <Hmac<Sha256>>::new_from_slice(secret).expect("a key of any length");
     mac.update(signed.as_bytes());
     format!("{signed}.{}", base64url(&mac.finalize().into_bytes()))

@@ -1,27 +1,28 @@
-//! Where PostgreSQL's programs are on this machine, and which ordinary user may run the server. Looks, never installs.
+//! Location of PostgreSQL's programs, and the ordinary user that may run the server. Searches,
+//! never installs.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::PostgresFault;
 
-/// Debian and Ubuntu keep each major version apart, outside PATH.
+/// Debian and Ubuntu install each major version separately, outside PATH.
 const DEBIAN_VERSIONS: &str = "/usr/lib/postgresql";
 const NEEDED: [&str; 3] = ["postgres", "initdb", "psql"];
-/// Users that a root-owned test process hands the server to, in this order.
+/// Users for a server started by a root-owned test process, in this order.
 const ORDINARY_USERS: [&str; 2] = ["postgres", "nobody"];
 
-/// One directory that holds a complete PostgreSQL.
+/// A directory with a complete PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binaries {
     dir: PathBuf,
 }
 
 impl Binaries {
-    /// Debian's version directories, newest first, then PATH.
+    /// Searches Debian's version directories, newest first, then PATH.
     ///
     /// # Errors
-    /// [`PostgresFault::NotFound`] names every directory looked at.
+    /// [`PostgresFault::NotFound`] lists every searched directory.
     pub fn find() -> Result<Binaries, PostgresFault> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut candidates = version_dirs(Path::new(DEBIAN_VERSIONS));
@@ -38,7 +39,7 @@ impl Binaries {
     }
 }
 
-/// `<root>/<version>/bin`, newest version first; empty when there is no such place.
+/// `<root>/<version>/bin`, newest version first; empty if there are none.
 pub(super) fn version_dirs(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir(root)
         .into_iter()
@@ -62,7 +63,8 @@ pub(super) struct User {
     pub gid: u32,
 }
 
-/// The user to switch to: `None` when we are an ordinary user already. `ours` is a file that this process made.
+/// The user to switch to: `None` if this process has an ordinary user. `ours` is a file that this
+/// process created.
 pub(super) fn ordinary_user(ours: &Path) -> Result<Option<User>, PostgresFault> {
     let owner = std::fs::metadata(ours).map_err(PostgresFault::io("asking for our own user"))?.uid();
     if owner != 0 {

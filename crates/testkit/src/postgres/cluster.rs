@@ -12,26 +12,28 @@ use super::process::Plan;
 use super::scratch_dir;
 use super::watchdog::Watchdog;
 
-/// The superuser of a cluster of ours.
+/// Superuser of our clusters.
 const SUPERUSER: &str = "corridor";
 /// The database that always exists.
 const ADMIN_DATABASE: &str = "postgres";
-/// PostgreSQL cuts longer names without an error, which would make two tests share one.
+/// PostgreSQL truncates longer names without an error, which would make two tests share one.
 const NAME_MAX_BYTES: usize = 63;
-/// Between looking for a free port and binding it somebody else may take it.
+/// Attempts to find a port: another process may take a free port before it is bound.
 const PORT_TRIES: usize = 5;
 
-/// How a server is set up.
+/// Options of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether commits reach the disk (`fsync`, `full_page_writes`). Off is honest for everything but a power cut: a
-    /// killed server loses nothing, because the kernel keeps what was written. On for durability and speed claims.
+    /// Whether commits reach the disk (`fsync`, `full_page_writes`). Off is equivalent except for a
+    /// power cut: a killed server loses nothing, because the kernel keeps its writes. On for
+    /// durability and speed measurements.
     pub durable: bool,
-    /// Connections that the server accepts.
+    /// Maximum connections.
     pub max_connections: u16,
-    /// Further `postgresql.conf` settings, which win over the harness's.
+    /// Further `postgresql.conf` settings, which take precedence over the harness's.
     pub settings: Vec<(String, String)>,
-    /// Where the data lives; `None`: the system's directory for temporary files. A small tmpfs makes a full disk.
+    /// Parent of the data directory; `None` means the system's temporary directory. A small tmpfs
+    /// simulates a full disk.
     pub parent_dir: Option<PathBuf>,
 }
 
@@ -41,17 +43,18 @@ impl Default for Options {
     }
 }
 
-/// A running server. Dropping it stops the server and removes its files; so does the end of the process, however.
+/// A running server. Dropping it stops the server and removes its files; so does any end of the
+/// process.
 #[derive(Debug)]
 pub struct Cluster {
     address: Address,
     psql: PathBuf,
-    /// Templates that are ready, by the caller's name for them.
+    /// Prepared templates by the caller's name.
     templates: Mutex<HashMap<String, String>>,
     own: Option<Own>,
 }
 
-/// What only a server that we started has.
+/// State of a server that we started.
 #[derive(Debug)]
 struct Own {
     plan: Plan,
@@ -59,7 +62,7 @@ struct Own {
     watchdog: Mutex<Watchdog>,
 }
 
-/// `postgresql://user:password@host:port`, and what follows the database's name.
+/// `postgresql://user:password@host:port`, and the part after the database's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
     base: String,
@@ -87,7 +90,7 @@ impl Cluster {
     /// Creates a cluster in a new directory and starts its server.
     ///
     /// # Errors
-    /// PostgreSQL is not installed, or `initdb` or the server failed (with what they said).
+    /// PostgreSQL is not installed, or `initdb` or the server failed (with their output).
     pub fn start(options: &Options) -> Result<Cluster, PostgresFault> {
         let binaries = Binaries::find()?;
         let psql = binaries.program("psql");
@@ -110,26 +113,27 @@ impl Cluster {
         Ok(Cluster { address, psql, templates: Mutex::default(), own: Some(own) })
     }
 
-    /// A server that somebody else runs.
+    /// A server that is managed elsewhere.
     ///
     /// # Errors
-    /// The address has another shape, or there is no `psql`.
+    /// The URL has another form, or there is no `psql`.
     pub fn external(url: &str) -> Result<Cluster, PostgresFault> {
         let psql = Binaries::find().map_or_else(|_| PathBuf::from("psql"), |found| found.program("psql"));
         Ok(Cluster { address: Address::parse(url)?, psql, templates: Mutex::default(), own: None })
     }
 
-    /// The address of a database of this server: `postgresql://user:password@host:port/database?…`.
+    /// URL of a database of this server: `postgresql://user:password@host:port/database?…`.
     pub fn url(&self, database: &str) -> String {
         self.address.url(database)
     }
 
-    /// Port of the server on 127.0.0.1; `None` for a server that is not ours. For a fault proxy in between.
+    /// Port of the server on 127.0.0.1; `None` for an external server. For a fault proxy in
+    /// between.
     pub fn port(&self) -> Option<u16> {
         self.own.as_ref().map(|own| own.plan.port)
     }
 
-    /// A new, empty database; its name starts with `hint`. Answers its address.
+    /// Creates an empty database whose name starts with `hint`. Returns its URL.
     ///
     /// # Errors
     /// The server refused or is down.
@@ -137,18 +141,19 @@ impl Cluster {
         self.database_from("template0", hint)
     }
 
-    /// A new database that is a copy of `template` (see [`Cluster::template`]). Answers its address.
+    /// Creates a copy of `template` (see [`Cluster::template`]). Returns its URL.
     ///
     /// # Errors
-    /// The server refused (somebody is connected to the template) or is down.
+    /// The server refused (there is a connection to the template) or is down.
     pub fn database_from(&self, template: &str, hint: &str) -> Result<String, PostgresFault> {
         let name = unique_name(hint);
         self.admin(&format!("CREATE DATABASE {name} TEMPLATE {template} ENCODING 'UTF8'"))?;
         Ok(self.url(&name))
     }
 
-    /// A prepared database to copy from: `prepare` gets its address the first time that `name` is asked for in this
-    /// process, and must have closed its connections when it returns. Answers the template's database name.
+    /// A prepared database to copy from: `prepare` gets its URL on the first request for `name` in
+    /// this process, and must close its connections before it returns. Returns the template's
+    /// database name.
     ///
     /// # Errors
     /// The server refused, or `prepare` failed with the given reason.
@@ -156,7 +161,7 @@ impl Cluster {
     where
         P: FnOnce(&str) -> Result<(), String>,
     {
-        // Held meanwhile: a second asker waits instead of preparing the same again.
+        // Held during the preparation: a second caller waits instead of preparing it again.
         let mut templates = lock(&self.templates);
         if let Some(ready) = templates.get(name) {
             return Ok(ready.clone());
@@ -164,14 +169,14 @@ impl Cluster {
         let database = unique_name(&format!("template_{name}"));
         self.admin(&format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'"))?;
         prepare(&self.url(&database)).map_err(|reason| PostgresFault::Template { name: name.to_owned(), reason })?;
-        // A pool's connections end a moment after their owner: no copy can be made before.
+        // A pool's connections end shortly after their owner: a copy is impossible before.
         self.admin(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS false"))?;
         self.disconnect(&database)?;
         templates.insert(name.to_owned(), database.clone());
         Ok(database)
     }
 
-    /// Ends every connection to a database, as an operator's `pg_terminate_backend` does.
+    /// Ends every connection to a database, like an operator's `pg_terminate_backend`.
     ///
     /// # Errors
     /// The server refused or is down.
@@ -180,10 +185,11 @@ impl Cluster {
         self.admin(&format!("{end} = '{database}'")).map(|_| ())
     }
 
-    /// kill -9 of the server and all its backends at once. The files stay; [`Cluster::restart`] recovers them.
+    /// kill -9 of the server and all its backends at once. The files stay; [`Cluster::restart`]
+    /// recovers them.
     ///
     /// # Errors
-    /// The server is not ours.
+    /// The server is external.
     pub fn kill(&self) -> Result<(), PostgresFault> {
         let own = self.own("kill")?;
         let mut server = lock(&own.server);
@@ -194,7 +200,7 @@ impl Cluster {
     /// Orderly shutdown: open transactions are rolled back.
     ///
     /// # Errors
-    /// The server is not ours.
+    /// The server is external.
     pub fn stop(&self) -> Result<(), PostgresFault> {
         let own = self.own("stop")?;
         let mut server = lock(&own.server);
@@ -202,10 +208,10 @@ impl Cluster {
         own.plan.stop(&mut child)
     }
 
-    /// Starts the server again on the same port, after stopping it when it runs; ready when this returns.
+    /// Starts the server again on the same port, after stopping it if it runs; ready on return.
     ///
     /// # Errors
-    /// The server is not ours, or does not come up.
+    /// The server is external, or does not start.
     pub fn restart(&self) -> Result<(), PostgresFault> {
         self.stop()?;
         let own = self.own("restart")?;
@@ -214,15 +220,15 @@ impl Cluster {
         Ok(())
     }
 
-    /// The last lines of the server's log, for a failure's message; empty for a server that is not ours.
+    /// The last lines of the server's log, for a failure message; empty for an external server.
     pub fn log_tail(&self) -> String {
         self.own.as_ref().map(|own| own.plan.log_tail()).unwrap_or_default()
     }
 
-    /// Runs one administrative statement and answers what it printed, unaligned and without headers.
+    /// Executes one administrative statement and returns its output, unaligned and without headers.
     ///
     /// # Errors
-    /// What the server said.
+    /// The server's error.
     pub fn admin(&self, statement: &str) -> Result<String, PostgresFault> {
         psql(&self.psql, &self.url(&self.address.admin), statement)
     }
@@ -237,8 +243,8 @@ impl Drop for Cluster {
         let Some(own) = &self.own else { return };
         let mut watchdog = lock(&own.watchdog);
         watchdog.release();
-        // Reap the server so that the watchdog sees it gone. Nobody is left to hand an error to: should either wait
-        // fail, the watchdog still does its work on its own.
+        // Reap the server so that the watchdog sees it gone. Errors cannot be returned here: if
+        // either wait fails, the watchdog still does its work.
         if let Some(mut child) = lock(&own.server).take() {
             child.wait().ok();
         }
@@ -246,7 +252,7 @@ impl Drop for Cluster {
     }
 }
 
-/// A test that panicked while it held the lock leaves plain data behind that is still right.
+/// A test that panicked while holding the lock leaves plain data that is still valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -262,7 +268,7 @@ fn psql(program: &Path, url: &str, statement: &str) -> Result<String, PostgresFa
     Err(PostgresFault::Failed { program: "psql", output: String::from_utf8_lossy(&answer.stderr).into_owned() })
 }
 
-/// Gives the directory to the server's user and closes it to everybody else.
+/// Gives the directory to the server's user and closes it to all others.
 fn hand_over(dir: &Path, user: Option<super::binaries::User>) -> Result<(), PostgresFault> {
     use std::os::unix::fs::{PermissionsExt as _, chown};
     let what = || PostgresFault::io("handing the directory over to the server's user");
@@ -277,7 +283,8 @@ fn hand_over(dir: &Path, user: Option<super::binaries::User>) -> Result<(), Post
 fn init(plan: &Plan) -> Result<(), PostgresFault> {
     let mut command = plan.command("initdb");
     command.arg("-D").arg(plan.data()).args(["-U", SUPERUSER, "--encoding=UTF8", "--no-locale", "--no-sync"]);
-    // `password` and not SCRAM: an unoptimised client spends tens of milliseconds per connection on SCRAM's rounds.
+    // `password` and not SCRAM: an unoptimised client spends tens of milliseconds per connection on
+    // SCRAM's rounds.
     command.args(["--auth=password", "--pwfile"]).arg(plan.dir.join("password"));
     let answer = command.output().map_err(PostgresFault::io("running initdb"))?;
     if answer.status.success() {
@@ -316,7 +323,8 @@ fn settings(options: &Options, socket_dir: &Path) -> Vec<(String, String)> {
     all
 }
 
-/// A database name from a test's name: lower-case letters, digits, `_`, and enough of a random id to be unique.
+/// A database name from a test's name: lower-case letters, digits, `_`, and a unique part of a
+/// random id.
 fn unique_name(hint: &str) -> String {
     let id = &uuid::Uuid::new_v4().simple().to_string()[..12];
     let clean = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
@@ -330,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_plain_short_and_different() {
+    fn names_are_plain_short_and_unique() {
         let long = "Accepts a payment — with a very long name indeed, longer than PostgreSQL's limit of 63 bytes";
         for hint in ["", "a", "Ünïcode; DROP", long] {
             let name = unique_name(hint);
@@ -341,14 +349,14 @@ mod tests {
     }
 
     #[test]
-    fn an_address_keeps_its_options_behind_the_database() {
+    fn a_url_keeps_its_options_after_the_database() {
         let address = Address::parse("postgres://u:p@h:5432/admin?sslmode=require").unwrap();
         assert_eq!(address.admin, "admin");
         assert_eq!(address.url("x"), "postgresql://u:p@h:5432/x?sslmode=require");
     }
 
     #[test]
-    fn an_address_of_another_shape_is_refused() {
+    fn a_url_of_another_form_is_refused() {
         for bad in ["", "localhost:5432", "mysql://h/db", "postgresql://h", "postgresql:///db", "postgresql://h/a/b"] {
             assert!(matches!(Address::parse(bad), Err(PostgresFault::BadUrl)), "{bad}");
         }

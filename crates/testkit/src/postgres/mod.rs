@@ -1,13 +1,14 @@
 //! A throw-away PostgreSQL for tests: one server per test process, one fresh database per test.
 //!
-//! The server's binaries are found on the machine ([`Binaries::find`]); the server runs as an ordinary user (PostgreSQL
-//! refuses root), listens on the loopback only, and is gone with its files when the test process is gone, however that
-//! ended: a watchdog child holds a pipe to it (see `watchdog`). Nothing here downloads or installs anything.
+//! The server's binaries are found on the host ([`Binaries::find`]). The server runs as an ordinary user
+//! (PostgreSQL refuses root), listens on the loopback only, and ends with its files when the test process
+//! ends in any way: a watchdog child holds a pipe to it (see `watchdog`). Nothing here downloads or installs
+//! anything.
 //!
-//! Whether a test run includes PostgreSQL is decided by the environment, never by what happens to be installed:
-//! with [`ENV_WANTED`] unset the PostgreSQL parts are left out *and say so*; with it set a missing server is a failure.
-//! [`ENV_URL`] names a server that is already there (then nothing is started, killed or removed; give it a throw-away
-//! one: test databases stay).
+//! The environment decides whether a test run includes PostgreSQL, not what is installed: with
+//! [`ENV_WANTED`] unset the PostgreSQL parts are skipped *and reported*; with it set a missing server is a
+//! failure. [`ENV_URL`] names an existing server (then nothing is started, killed or removed; use a
+//! throw-away one: test databases stay).
 //!
 //! ```no_run
 //! # fn main() -> Result<(), testkit::postgres::PostgresFault> {
@@ -30,32 +31,33 @@ use std::sync::OnceLock;
 pub use binaries::Binaries;
 pub use cluster::{Cluster, Options};
 
-/// Set to anything but `0` or nothing: this run includes PostgreSQL, and its absence is a failure.
+/// Set to anything but `0` or empty: this run includes PostgreSQL, and its absence is a failure.
 pub const ENV_WANTED: &str = "CORRIDOR_TEST_POSTGRES";
 /// `postgresql://…` of a server to use instead of starting one.
 pub const ENV_URL: &str = "CORRIDOR_TEST_POSTGRES_URL";
 
-/// Why the harness could not do what was asked.
+/// Failure of the harness.
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresFault {
-    /// No directory holds all the binaries that are needed.
+    /// No directory contains all required binaries.
     #[error("no PostgreSQL server found: looked for postgres, initdb and psql in {looked}")]
     NotFound {
         /// The directories, separated by commas.
         looked: String,
     },
-    /// We are root and the machine has neither a `postgres` nor a `nobody` user to run the server as.
+    /// The process runs as root, and there is neither a `postgres` nor a `nobody` user to run the
+    /// server.
     #[error("PostgreSQL does not run as root, and there is no user `postgres` or `nobody` to run it as")]
     NoOrdinaryUser,
     /// A file or process operation of the harness failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The attempted operation.
         what: String,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// A program of PostgreSQL answered with an error.
+    /// A PostgreSQL program failed.
     #[error("{program} failed: {output}")]
     Failed {
         /// `initdb` or `psql`.
@@ -63,33 +65,33 @@ pub enum PostgresFault {
         /// Its standard error.
         output: String,
     },
-    /// The server did not come up in time.
+    /// The server did not start in time.
     #[error("PostgreSQL did not start; the end of its log:\n{log}")]
     NotReady {
         /// The last lines of the server's log.
         log: String,
     },
-    /// The process's one server did not come up for its first user; this is what that one was told.
-    #[error("this process's PostgreSQL could not be had: {reason}")]
+    /// The process's one server failed to start for its first user; contains that failure.
+    #[error("this process's PostgreSQL is not available: {reason}")]
     Unavailable {
         /// The first failure.
         reason: String,
     },
-    /// Kill, stop and restart are refused for a server that the harness did not start.
-    #[error("the server of {ENV_URL} is not ours to {action}")]
+    /// Kill, stop and restart are refused for an external server.
+    #[error("the external server of {ENV_URL} does not permit: {action}")]
     NotOurs {
-        /// What was asked.
+        /// The requested action.
         action: &'static str,
     },
-    /// The server's address is not of the shape `postgresql://…/database`.
+    /// The server's URL does not have the form `postgresql://…/database`.
     #[error("{ENV_URL} must be postgresql://user:password@host:port/database")]
     BadUrl,
-    /// The caller's own preparation of a template database failed.
+    /// The caller's preparation of a template database failed.
     #[error("preparing the template database {name}: {reason}")]
     Template {
         /// Name of the template.
         name: String,
-        /// What the caller said.
+        /// The caller's reason.
         reason: String,
     },
 }
@@ -101,16 +103,18 @@ impl PostgresFault {
     }
 }
 
-/// The server of this test process, started at the first call; `None` when the run does not include PostgreSQL, after
-/// saying on standard error (past the test runner's capture) that `part` was left out.
+/// The server of this test process, started at the first call; `None` if the run does not include
+/// PostgreSQL, after reporting on standard error (past the test runner's capture) that `part` was
+/// skipped.
 ///
 /// # Errors
-/// The run includes PostgreSQL and it is missing or does not start. Every later caller gets that failure too.
+/// The run includes PostgreSQL and it is missing or does not start. Every later caller gets that
+/// failure too.
 pub fn for_tests(part: &str) -> Result<Option<&'static Cluster>, PostgresFault> {
     if !wanted() {
         let mut out = std::io::stderr().lock();
-        let said = writeln!(out, "\n!! LEFT OUT: {part} on PostgreSQL ({ENV_WANTED} is not set; ./test runs it)");
-        return said.map(|()| None).map_err(PostgresFault::io("writing to standard error"));
+        let written = writeln!(out, "\n!! LEFT OUT: {part} on PostgreSQL ({ENV_WANTED} is not set; ./test runs it)");
+        return written.map(|()| None).map_err(PostgresFault::io("writing to standard error"));
     }
     shared().map(Some)
 }
@@ -120,7 +124,7 @@ pub fn wanted() -> bool {
     is_yes(std::env::var(ENV_WANTED).ok().as_deref()) || external_url().is_some()
 }
 
-/// The one server of this process, whatever [`ENV_WANTED`] says.
+/// The one server of this process, regardless of [`ENV_WANTED`].
 ///
 /// # Errors
 /// PostgreSQL is missing or does not start.
@@ -130,7 +134,7 @@ pub fn shared() -> Result<&'static Cluster, PostgresFault> {
         Some(url) => Cluster::external(&url),
         None => Cluster::start(&Options::default()),
     });
-    // Kept for every test of the process: one failure to start is not tried again a hundred times.
+    // Kept for every test of the process: a failed start is not retried a hundred times.
     started.as_ref().map_err(|fault| PostgresFault::Unavailable { reason: fault.to_string() })
 }
 
@@ -142,7 +146,7 @@ fn is_yes(value: Option<&str>) -> bool {
     !matches!(value, None | Some("" | "0"))
 }
 
-/// A directory that the watchdog removes; named so that a person who meets one knows where it came from.
+/// A directory that the watchdog removes, with a name that reveals its origin.
 fn scratch_dir() -> PathBuf {
     std::env::temp_dir().join(format!("corridor-test-postgres-{}", uuid::Uuid::new_v4().simple()))
 }

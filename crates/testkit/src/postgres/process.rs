@@ -1,4 +1,4 @@
-//! The server's process: start, wait until ready, crash, stop. Knows nothing of databases.
+//! The server's process: start, wait until ready, crash, stop. Independent of databases.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
@@ -10,15 +10,15 @@ use super::PostgresFault;
 use super::binaries::{Binaries, User};
 use crate::wait;
 
-/// Recovery after a crash of a busy server included.
+/// Includes the recovery after a crash of a busy server.
 const START_AT_MOST: Duration = Duration::from_secs(60);
-/// How much of the server's log a failure shows.
+/// Number of log lines in a failure.
 const LOG_TAIL_LINES: usize = 20;
-/// In `postmaster.pid`: line 1 the process id, line 8 the state, both written by the server.
+/// In `postmaster.pid`, written by the server: line 1 is the process id, line 8 the state.
 const PID_LINE: usize = 0;
 const STATE_LINE: usize = 7;
 
-/// Everything needed to start the server again exactly as before.
+/// Everything needed to restart the server unchanged.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub binaries: Binaries,
@@ -57,7 +57,7 @@ impl Plan {
         for (name, value) in &self.settings {
             command.arg("-c").arg(format!("{name}={value}"));
         }
-        // A group of its own: Ctrl-C belongs to the test run; the watchdog stops the server.
+        // A separate process group: Ctrl-C belongs to the test run; the watchdog stops the server.
         command.stdout(log).stderr(also).process_group(0);
         let mut child = command.spawn().map_err(PostgresFault::io("starting postgres"))?;
         let mut ended = false;
@@ -86,15 +86,16 @@ impl Plan {
         lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
     }
 
-    /// kill -9 of the server and all its backends at once, as a power cut would; the files stay as they are.
+    /// kill -9 of the server and all its backends at once, like a power cut; the files stay
+    /// unchanged.
     pub(super) fn crash(&self, child: &mut Child) -> Result<(), PostgresFault> {
-        // Stopped first, so that it cannot start another backend while we read the list of them.
+        // Stopped first, so that it cannot start another backend while the list is read.
         signal("STOP", &[child.id()])?;
         let backends = children_of(child.id())?;
         crash(child)?;
         signal("KILL", &backends)?;
         wait::until(START_AT_MOST, || backends.iter().all(|pid| !is_running(*pid)));
-        // The dead server's pid file would be believed by nobody but the watchdog, and numbers are used again.
+        // Process ids are reused, and the watchdog would trust a dead server's pid file.
         remove_if_there(&self.pid_file())
     }
 
@@ -118,9 +119,9 @@ fn remove_if_there(path: &Path) -> Result<(), PostgresFault> {
     }
 }
 
-/// Sends a signal by name; a process that has ended meanwhile is not an error.
+/// Sends a signal by name; a process that has already ended is not an error.
 fn signal(name: &str, pids: &[u32]) -> Result<(), PostgresFault> {
-    // The shell's own `kill`: slim systems have no program of that name.
+    // The shell's own `kill`: slim systems have no such program.
     let list: Vec<String> = pids.iter().map(u32::to_string).collect();
     let script = format!("for pid in {}; do kill -{name} $pid; done", list.join(" "));
     let mut command = Command::new("/bin/sh");
@@ -139,7 +140,8 @@ pub(super) fn is_running(pid: u32) -> bool {
     stat_of(pid).is_some_and(|(state, _)| state != 'Z')
 }
 
-/// State letter and parent of a process; the name before them may hold anything, also parentheses.
+/// State letter and parent of a process; the preceding name may contain anything, including
+/// parentheses.
 fn stat_of(pid: u32) -> Option<(char, u32)> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();

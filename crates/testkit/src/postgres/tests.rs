@@ -1,4 +1,5 @@
-//! The harness on the real server: only in runs that include PostgreSQL, and saying so in those that do not.
+//! The harness on the real server: only in runs that include PostgreSQL, and reported as skipped in
+//! others.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use super::*;
 use crate::wait;
 
 const SOON: Duration = Duration::from_secs(20);
-/// Makes [`holds_a_server_until_killed`] do its work; only the test that starts it sets this.
+/// Enables [`holds_a_server_until_killed`]; only the test that starts it sets this.
 const ENV_HOLD: &str = "CORRIDOR_TEST_HOLD_A_SERVER";
 
 fn run(url: &str, statement: &str) -> Result<String, PostgresFault> {
@@ -17,7 +18,7 @@ fn run(url: &str, statement: &str) -> Result<String, PostgresFault> {
 }
 
 #[test]
-fn each_test_has_a_database_of_its_own() {
+fn each_test_has_its_own_database() {
     let Some(cluster) = for_tests("harness: databases").unwrap() else { return };
     let (one, other) = (cluster.database("one").unwrap(), cluster.database("one").unwrap());
     assert_ne!(one, other);
@@ -52,7 +53,7 @@ fn a_template_that_cannot_be_prepared_is_a_failure_and_not_kept() {
 }
 
 #[test]
-fn a_kill_loses_nothing_that_was_committed() {
+fn a_kill_loses_no_commits() {
     if for_tests("harness: kill and restart").unwrap().is_none() {
         return;
     }
@@ -68,7 +69,7 @@ fn a_kill_loses_nothing_that_was_committed() {
 }
 
 #[test]
-fn a_durable_server_says_so() {
+fn a_durable_server_has_durable_settings() {
     if for_tests("harness: durable settings").unwrap().is_none() {
         return;
     }
@@ -93,7 +94,8 @@ fn a_dropped_cluster_leaves_neither_server_nor_files() {
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
-/// Run by [`a_killed_test_process_leaves_neither_server_nor_files`] in a process of its own, which never ends by itself.
+/// Run by [`a_killed_test_process_leaves_neither_server_nor_files`] in its own process, which never
+/// ends by itself.
 #[test]
 fn holds_a_server_until_killed() {
     let Ok(note) = std::env::var(ENV_HOLD) else { return };
@@ -133,7 +135,7 @@ fn a_killed_test_process_leaves_neither_server_nor_files() {
 }
 
 #[test]
-fn a_server_of_somebody_else_is_neither_killed_nor_restarted() {
+fn an_external_server_is_neither_killed_nor_restarted() {
     let cluster = Cluster::external("postgresql://u:p@127.0.0.1:1/admin").unwrap();
     assert!(matches!(cluster.kill(), Err(PostgresFault::NotOurs { action: "kill" })));
     assert!(matches!(cluster.restart(), Err(PostgresFault::NotOurs { .. })));

@@ -1,8 +1,8 @@
-//! A child that outlives us by a moment: when the pipe to it closes, which the kernel does however this process ends
-//! (return, panic, kill -9), it stops the server and removes its files.
+//! A child that briefly outlives this process: when the pipe to it closes, which the kernel does at
+//! any end of the process (return, panic, kill -9), it stops the server and removes its files.
 //!
-//! It sits in a process group of its own, so that Ctrl-C or a killed process group does not take it along, and holds
-//! none of our output pipes, so that a reader of the test run's output is never kept waiting by it.
+//! It has its own process group, so that Ctrl-C or a killed process group does not end it, and
+//! holds none of our output pipes, so that a reader of the test run's output never waits for it.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -10,8 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 use super::PostgresFault;
 
-/// `$1` is the directory of the cluster. The pid is only signalled while that process still runs on our directory:
-/// numbers are used again. SIGQUIT is PostgreSQL's immediate shutdown; nothing of the data is wanted any more.
+/// `$1` is the directory of the cluster. The pid is only signalled while that process still runs on
+/// our directory: process ids are reused. SIGQUIT is PostgreSQL's immediate shutdown; the data is
+/// no longer needed.
 const SCRIPT: &str = r#"
 cat >/dev/null
 dir=$1
@@ -26,7 +27,7 @@ alive && kill -KILL "$pid"
 rm -rf "$dir"
 "#;
 
-/// Dropping it does what the end of the process does, and waits for it.
+/// Dropping it has the effect of the process's end, and waits for it.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     child: Child,

@@ -1,4 +1,4 @@
-//! What passes the proxy and what does not, against a server that only listens.
+//! Forwarded and lost messages, with a server that only listens.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn startup() -> Vec<u8> {
     [&12_u32.to_be_bytes()[..], b"protocol"].concat()
 }
 
-/// A server that keeps what it hears and says that it committed whenever it hears `Execute` or `Query`.
+/// A server that records its input and confirms a commit on every `Execute` or `Query`.
 async fn server() -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -37,7 +37,7 @@ async fn server() -> (SocketAddr, Arc<Mutex<Vec<u8>>>) {
     (address, heard)
 }
 
-/// Says `all` through a proxy that cuts so; answers what came back and what the server heard.
+/// Sends `all` through a proxy with this cut; returns the answer and the server's input.
 async fn said(all: &[Vec<u8>], cut: Option<Cut>) -> (Vec<u8>, Vec<u8>, u64) {
     let (upstream, heard) = server().await;
     let proxy = Proxy::start(upstream).await.unwrap();
@@ -49,7 +49,7 @@ async fn said(all: &[Vec<u8>], cut: Option<Cut>) -> (Vec<u8>, Vec<u8>, u64) {
         client.write_all(part).await.unwrap();
     }
     let mut back = vec![0; 64];
-    // A line that breaks with bytes unread is reset: to the client it is closed either way.
+    // A connection that breaks with unread bytes is reset: the client sees it closed either way.
     let count = client.read(&mut back).await.unwrap_or(0);
     back.truncate(count);
     let expected = all.concat();
@@ -70,20 +70,20 @@ fn prepared() -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn without_a_cut_everything_passes() {
+async fn without_a_cut_everything_is_forwarded() {
     let (back, heard, cuts) = said(&prepared(), None).await;
     assert_eq!((back.as_slice(), heard, cuts), (&b"C....COMMIT\0"[..], prepared().concat(), 0));
 }
 
 #[tokio::test]
-async fn a_commit_that_is_held_back_never_arrives() {
+async fn a_withheld_commit_never_arrives() {
     let (back, heard, cuts) = said(&prepared(), Some(Cut::Before)).await;
     assert_eq!((back.len(), cuts), (0, 1));
-    assert!(!heard.ends_with(&message(b'S', b"")), "the server heard the commit");
+    assert!(!heard.ends_with(&message(b'S', b"")), "the server received the commit");
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_lost_and_the_commit_done() {
+async fn a_commit_with_a_lost_answer_takes_effect() {
     for all in [prepared(), vec![startup(), message(b'Q', b"commit;\0")]] {
         let (back, heard, cuts) = said(&all, Some(Cut::Answer)).await;
         assert_eq!((back.len(), heard, cuts), (0, all.concat(), 1));
@@ -91,7 +91,7 @@ async fn a_lost_answer_is_lost_and_the_commit_done() {
 }
 
 #[test]
-fn messages_are_found_however_the_bytes_are_cut() {
+fn messages_are_found_however_the_bytes_are_split() {
     let all = prepared().concat();
     for size in 1..all.len() {
         let (mut reader, mut found) = (Reader::default(), Vec::new());
@@ -103,6 +103,6 @@ fn messages_are_found_however_the_bytes_are_cut() {
         }
         let expected =
             [(0, false), (b'P', false), (b'P', false), (b'B', false), (b'B', true), (b'E', false), (b'S', false)];
-        assert_eq!(found, expected, "cut every {size} bytes");
+        assert_eq!(found, expected, "split every {size} bytes");
     }
 }

@@ -1,4 +1,4 @@
-//! What a receiver was sent, in the order of arrival, and the questions that a test asks of it. It judges nobody.
+//! A webhook endpoint's requests in order of arrival, with queries for tests. It judges nothing.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,25 @@ use super::proof::Verdict;
 /// One arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What arrived.
+    /// The request.
     pub arrival: Arrival,
-    /// `event_type` of the body; empty where there is none.
+    /// `event_type` of the body; empty if missing.
     pub event_type: String,
-    /// What its data are about: `payment_request_id`, else `order_id`, else `wallet_id`, else the payment or quote.
+    /// Subject of its data: `payment_request_id`, else `order_id`, else `wallet_id`, else the
+    /// payment or quote.
     pub subject: Option<String>,
-    /// When.
+    /// Time of arrival.
     pub at: Timestamp,
     /// Whether it is genuine.
     pub verdict: Verdict,
-    /// Whether the receiver took it, and means to keep it.
+    /// Whether the endpoint accepted it and intends to keep it.
     pub taken: bool,
-    /// Whether an earlier try of the same id was taken already.
+    /// Whether an earlier attempt with the same id was already accepted.
     pub repeated: bool,
 }
 
 impl Entry {
-    /// `webhook-id`; empty where there is none.
+    /// `webhook-id`; empty if missing.
     pub fn id(&self) -> &str {
         self.arrival.id.as_deref().unwrap_or_default()
     }
@@ -42,23 +43,23 @@ impl Book {
         self.0.push(entry);
     }
 
-    /// Every arrival, oldest first.
+    /// All arrivals, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.0
     }
 
-    /// The ids that were taken, each once, in the order in which each was taken first.
+    /// The accepted ids, each once, in the order of their first acceptance.
     pub fn taken(&self) -> Vec<&str> {
         self.0.iter().filter(|entry| entry.taken && !entry.repeated).map(Entry::id).collect()
     }
 
-    /// The same of one subject.
+    /// The same for one subject.
     pub fn taken_about(&self, subject: &str) -> Vec<&Entry> {
         let about = |entry: &&Entry| entry.subject.as_deref() == Some(subject);
         self.0.iter().filter(about).filter(|entry| entry.taken && !entry.repeated).collect()
     }
 
-    /// How often each id was taken; more than once is a duplicate that the receiver had to recognise.
+    /// Acceptances per id; more than one is a duplicate that the endpoint had to recognise.
     pub fn times_taken(&self) -> BTreeMap<&str, usize> {
         let mut times = BTreeMap::new();
         for entry in self.0.iter().filter(|entry| entry.taken) {
@@ -67,7 +68,7 @@ impl Book {
         times
     }
 
-    /// The ids whose body or path was not the same at every try: there must be none.
+    /// Ids whose body or path differed between attempts: there must be none.
     pub fn changed(&self) -> Vec<&str> {
         let mut first: BTreeMap<&str, &Arrival> = BTreeMap::new();
         let mut changed = Vec::new();

@@ -1,4 +1,5 @@
-//! The receiver's mind: what it answers to an arrival, and why. Time is handed in; nothing is drawn, slept or sent.
+//! The endpoint's logic: its answer to an arrival, and the reason. Time is an argument; nothing is
+//! random, sleeps or sends.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,16 +10,16 @@ use serde_json::json;
 use super::book::{Book, Entry};
 use super::proof::{self, Verdict};
 
-/// The first event of a payment request; those that a hasty receiver cannot take without it.
+/// The first event of a payment request; an impatient endpoint rejects the others without it.
 const FIRST: &str = "payment.received";
 const AFTER_IT: [&str; 3] = ["risk_check.complete", "transfer.complete", "transaction.failed"];
 /// The events of the specification.
 const KNOWN: [&str; 6] = [FIRST, AFTER_IT[0], AFTER_IT[1], AFTER_IT[2], "exchange.complete", "wallet.blocked"];
 
-/// A request, as it came in.
+/// An incoming request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// The path below the receiver's own address.
+    /// Path relative to the endpoint's URL.
     pub path: String,
     /// `webhook-id`
     pub id: Option<String>,
@@ -32,27 +33,27 @@ pub struct Arrival {
     pub body: Vec<u8>,
 }
 
-/// How the receiver reacts to a genuine webhook.
+/// The endpoint's reaction to a genuine webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// 200, `received: true`.
     Take,
-    /// 200, `received: true`, after a while.
+    /// 200, `received: true`, after a delay.
     TakeLate(Span),
     /// 200, `received: false`.
     Deny,
-    /// This status, with `Retry-After` where it is given.
+    /// This status, with `Retry-After` if given.
     Refuse {
         /// HTTP status.
         status: u16,
         /// `Retry-After`
         retry_after: Option<String>,
     },
-    /// 302 to somewhere else.
+    /// 302 to another URL.
     Redirect(String),
-    /// 200, and then a body that comes byte by byte and never ends.
+    /// 200, then a body that arrives byte by byte and never ends.
     Drip,
-    /// 200 with a body without end, as fast as it is read.
+    /// 200 with an endless body, as fast as it is read.
     Flood,
     /// The connection closes without an answer.
     Close,
@@ -65,27 +66,28 @@ impl Reaction {
     }
 }
 
-/// What a receiver does right, or not.
+/// Correct and incorrect behaviour of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Temper {
-    /// Refuses what no known secret signed.
+    /// Refuses requests without a known secret's signature.
     pub checks_signatures: bool,
-    /// Refuses what is too old or too early.
+    /// Refuses requests that are too old or too early.
     pub checks_age: bool,
-    /// Takes a webhook again that it has already.
+    /// Accepts repeated webhooks.
     pub takes_repeats: bool,
-    /// Says of a repeated one when it was processed first, because it was not processed again.
+    /// Answers a repeated webhook with its first processing time, because it was not processed
+    /// again.
     pub remembers: bool,
-    /// Takes an event whose cause it was not told yet.
+    /// Accepts an event whose cause it has not received yet.
     pub takes_disorder: bool,
-    /// Takes event types that it does not know.
+    /// Accepts unknown event types.
     pub takes_unknown: bool,
-    /// Answers as the specification says: `received` and `processed_at`.
+    /// Answers as specified: `received` and `processed_at`.
     pub answers_in_shape: bool,
 }
 
 impl Temper {
-    /// Does everything right.
+    /// Fully correct behaviour.
     pub const CAREFUL: Temper = Temper {
         checks_signatures: true,
         checks_age: true,
@@ -97,18 +99,18 @@ impl Temper {
     };
 }
 
-/// How an answer goes out.
+/// Transmission of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// At once.
     AtOnce,
-    /// After this time.
+    /// After this delay.
     Late(Span),
-    /// Byte by byte, without end.
+    /// Byte by byte, endless.
     Drip,
-    /// Without end.
+    /// Endless.
     Flood,
-    /// Not at all.
+    /// Never.
     Close,
 }
 
@@ -117,17 +119,17 @@ pub enum Manner {
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// Headers beside the content type.
+    /// Headers in addition to the content type.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: String,
-    /// How it goes out.
+    /// Its transmission.
     pub manner: Manner,
 }
 
 #[derive(Deserialize)]
 struct Envelope {
-    /// The payment service's events call it otherwise.
+    /// Named differently in the payment service's events.
     #[serde(alias = "type")]
     event_type: String,
     data: Subject,
@@ -138,11 +140,11 @@ struct Subject {
     payment_request_id: Option<String>,
     order_id: Option<String>,
     wallet_id: Option<String>,
-    /// Of a payment or a quote.
+    /// Id of a payment or a quote.
     id: Option<String>,
 }
 
-/// A receiver without clock and socket.
+/// An endpoint without clock and socket.
 #[derive(Clone, Debug)]
 pub struct ReceiverCore {
     secrets: Vec<Vec<u8>>,
@@ -150,12 +152,12 @@ pub struct ReceiverCore {
     script: VecDeque<Reaction>,
     usual: Reaction,
     book: Book,
-    /// When each id was processed.
+    /// Processing time per id.
     processed: BTreeMap<String, Timestamp>,
 }
 
 impl ReceiverCore {
-    /// A careful receiver that knows these secrets (`whsec_…`); a text that is none is known to nobody.
+    /// A correct endpoint that knows these secrets (`whsec_…`); an invalid text matches nothing.
     pub fn new(secrets: &[&str]) -> ReceiverCore {
         ReceiverCore {
             secrets: secrets.iter().filter_map(|text| proof::secret_bytes(text)).collect(),
@@ -167,32 +169,32 @@ impl ReceiverCore {
         }
     }
 
-    /// What it does right from now on.
+    /// Changes its behaviour.
     pub fn set_temper(&mut self, temper: Temper) {
         self.temper = temper;
     }
 
-    /// Which secrets it knows from now on.
+    /// Changes its known secrets.
     pub fn set_secrets(&mut self, secrets: &[&str]) {
         self.secrets = secrets.iter().filter_map(|text| proof::secret_bytes(text)).collect();
     }
 
-    /// How it reacts to the next arrivals, one each; genuine ones only, unless it cannot tell.
+    /// Sets its reactions to the next arrivals, one each; genuine ones only, unless it cannot tell.
     pub fn script(&mut self, reactions: impl IntoIterator<Item = Reaction>) {
         self.script.extend(reactions);
     }
 
-    /// How it reacts once the script is through.
+    /// Sets its reaction after the script.
     pub fn set_usual(&mut self, reaction: Reaction) {
         self.usual = reaction;
     }
 
-    /// Everything that arrived.
+    /// All arrivals.
     pub fn book(&self) -> &Book {
         &self.book
     }
 
-    /// Takes an arrival in and answers it.
+    /// Processes an arrival and returns the answer.
     pub fn receive(&mut self, arrival: Arrival, now: Timestamp) -> Reply {
         let verdict = proof::judge(&self.secrets, &arrival, now);
         let envelope = serde_json::from_slice::<Envelope>(&arrival.body).ok();
@@ -211,7 +213,7 @@ impl ReceiverCore {
         reply
     }
 
-    /// The status of a refusal that the receiver has a reason for, good or bad.
+    /// Status of a refusal, if the endpoint has a reason for one, good or bad.
     fn objection(&self, entry: &Entry) -> Option<u16> {
         let temper = &self.temper;
         let told = |subject: &str| self.book.taken_about(subject).iter().any(|told| told.event_type == FIRST);
@@ -227,7 +229,7 @@ impl ReceiverCore {
         }
     }
 
-    /// Reacts, and says whether the webhook was taken.
+    /// Reacts, and returns whether the webhook was accepted.
     fn react(&mut self, id: &str, now: Timestamp) -> (Reply, bool) {
         let reaction = self.script.pop_front().unwrap_or_else(|| self.usual.clone());
         let manner = match reaction {

@@ -1,8 +1,8 @@
-//! A bank's receiver of webhooks: the other side of the events in tests, the sandbox and the simulator.
+//! A bank's webhook endpoint: the recipient of events in tests, the sandbox and the simulator.
 //!
-//! [`ReceiverCore`] decides and keeps the book, without clock or socket; [`SimulatedReceiver`] serves it over HTTP. It
-//! shares no code with the sender that it judges, and misbehaves on purpose: by [`Reaction`]s, one for each arrival, and
-//! by its [`Temper`].
+//! [`ReceiverCore`] decides and keeps the book, without clock or socket; [`SimulatedReceiver`]
+//! serves it over HTTP. It shares no code with the sender under test, and misbehaves deliberately:
+//! by [`Reaction`]s, one per arrival, and by its [`Temper`].
 
 mod book;
 mod core;

@@ -1,5 +1,5 @@
-//! How the receiver tells a genuine webhook from another: HMAC-SHA256 by the Standard Webhooks specification, written
-//! anew, so that a fault of the sender's own code shows.
+//! Verification of webhooks: HMAC-SHA256 according to the Standard Webhooks specification,
+//! implemented independently to reveal faults of the sender's own code.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -9,29 +9,29 @@ use sha2::Sha256;
 
 use super::core::Arrival;
 
-/// How old or early a webhook may be.
+/// Permitted deviation of a webhook's timestamp.
 const TOLERANCE: Span = Span::mins(5);
 
-/// What the receiver thinks of an arrival.
+/// Verdict about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Signed with a known secret, lately.
+    /// Signed with a known secret, recently.
     Genuine,
     /// A header is missing or unreadable.
     Unreadable,
     /// Signed more than five minutes before or after now.
     Stale,
-    /// No signature was made with a known secret.
+    /// No signature by a known secret.
     Forged,
 }
 
-/// The bytes of `whsec_<base64>`; `None` if it is none.
+/// The bytes of `whsec_<base64>`; `None` if it is malformed.
 pub(super) fn secret_bytes(text: &str) -> Option<Vec<u8>> {
     let encoded = text.strip_prefix("whsec_")?;
     STANDARD.decode(encoded).or_else(|_| STANDARD_NO_PAD.decode(encoded)).ok()
 }
 
-/// Judges an arrival.
+/// Verifies an arrival.
 pub(super) fn judge(secrets: &[Vec<u8>], arrival: &Arrival, now: Timestamp) -> Verdict {
     let (Some(id), Some(timestamp), Some(signature)) = (&arrival.id, &arrival.timestamp, &arrival.signature) else {
         return Verdict::Unreadable;

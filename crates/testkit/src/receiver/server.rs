@@ -1,5 +1,5 @@
-//! The receiver over HTTP: every POST below its address is an arrival. Faults of the line are made here; what is
-//! answered is the core's.
+//! The endpoint over HTTP: every POST below its URL is an arrival. Connection faults are injected
+//! here; the core decides the answer.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,22 +27,22 @@ use crate::bank::server::connection::{Cut, Door};
 const BODY_MAX_BYTES: usize = 1 << 20;
 /// Pause between two bytes of a dripping answer.
 const DRIP_PAUSE: Duration = Duration::from_millis(100);
-/// A piece of an answer without end.
+/// A chunk of an endless answer.
 const FLOOD_PIECE: Bytes = Bytes::from_static(&[b' '; 4096]);
 
-/// What to run.
+/// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct ReceiverConfig {
-    /// Where to listen (port 0: any).
+    /// Listen address (port 0: any).
     pub listen: SocketAddr,
-    /// The secrets that it knows.
+    /// Known secrets.
     pub secrets: Vec<String>,
     /// Its clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl ReceiverConfig {
-    /// On any port of this machine, with these secrets.
+    /// On any local port, with these secrets.
     pub fn with(secrets: &[&str]) -> ReceiverConfig {
         ReceiverConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -64,7 +64,7 @@ impl Shared {
     }
 }
 
-/// A running receiver. Dropping it stops it.
+/// A running endpoint. Dropping it stops it.
 pub struct SimulatedReceiver {
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -72,10 +72,10 @@ pub struct SimulatedReceiver {
 }
 
 impl SimulatedReceiver {
-    /// Begins to serve.
+    /// Starts to serve.
     ///
     /// # Errors
-    /// It cannot listen there.
+    /// It cannot listen on the address.
     pub async fn start(config: ReceiverConfig) -> io::Result<SimulatedReceiver> {
         let down = watch::Sender::new(false);
         let door = Door::bind(config.listen, down.subscribe()).await?;
@@ -90,43 +90,43 @@ impl SimulatedReceiver {
         let service = routes.into_make_service_with_connect_info::<Cut>();
         let task = tokio::spawn(async move {
             if let Err(fault) = axum::serve(door, service).await {
-                tracing::error!(%fault, "the simulated receiver no longer serves");
+                tracing::error!(%fault, "simulated webhook endpoint server failed");
             }
         });
         Ok(SimulatedReceiver { shared, address, task })
     }
 
-    /// Its address, without a slash at its end.
+    /// Its URL, without a trailing slash.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where it listens.
+    /// Address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Works on what it has and does.
+    /// Accesses the core.
     pub fn with<T>(&self, work: impl FnOnce(&mut ReceiverCore) -> T) -> T {
         work(&mut self.shared.core())
     }
 
-    /// Everything that arrived.
+    /// All arrivals.
     pub fn book(&self) -> Book {
         self.with(|core| core.book().clone())
     }
 
-    /// How it reacts to the next arrivals, one each.
+    /// Sets its reactions to the next arrivals, one each.
     pub fn script(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.with(|core| core.script(reactions));
     }
 
-    /// What it does right from now on.
+    /// Changes its behaviour.
     pub fn set_temper(&self, temper: Temper) {
         self.with(|core| core.set_temper(temper));
     }
 
-    /// Whether it refuses connections.
+    /// Sets whether it refuses connections.
     pub fn set_down(&self, down: bool) {
         self.shared.down.send_replace(down);
     }

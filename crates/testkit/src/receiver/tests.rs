@@ -1,4 +1,4 @@
-//! The receiver: what it believes, what its book says, and how it answers over a socket.
+//! The endpoint: verification, its book, and answers over a socket.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::*;
 // The test vector of the Standard Webhooks libraries.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const AT: Timestamp = Timestamp(1_614_265_330_000_000);
-/// Longer than anything here takes.
+/// Longer than any step here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn vector() -> Arrival {
@@ -52,7 +52,7 @@ fn verdict(arrival: Arrival, now: Timestamp) -> Verdict {
 }
 
 #[test]
-fn it_believes_the_published_vector_and_nothing_that_was_changed() {
+fn the_published_vector_is_genuine_and_any_change_is_not() {
     assert_eq!(verdict(vector(), AT), Verdict::Genuine);
     let text = |text: &str| Some(text.to_owned());
     for (changed, found) in [
@@ -75,7 +75,7 @@ fn it_believes_the_published_vector_and_nothing_that_was_changed() {
 }
 
 #[test]
-fn a_careful_receiver_takes_each_event_once_and_remembers_when() {
+fn a_correct_endpoint_accepts_each_event_once_with_its_time() {
     let mut core = ReceiverCore::new(&[SECRET]);
     let first = core.receive(event("a", "payment.received", "r", AT), AT);
     assert_eq!((first.status, first.manner), (200, Manner::AtOnce));
@@ -99,7 +99,7 @@ fn a_careful_receiver_takes_each_event_once_and_remembers_when() {
 }
 
 #[test]
-fn what_is_not_the_same_at_every_try_is_seen() {
+fn differences_between_attempts_are_detected() {
     let mut core = ReceiverCore::new(&[SECRET]);
     core.receive(event("a", "payment.received", "r", AT), AT);
     core.receive(event("a", "payment.received", "s", AT), AT);
@@ -108,7 +108,7 @@ fn what_is_not_the_same_at_every_try_is_seen() {
 }
 
 #[test]
-fn a_script_is_followed_and_then_it_is_as_usual() {
+fn a_script_is_followed_by_the_usual_reaction() {
     let mut core = ReceiverCore::new(&[SECRET]);
     let busy = Reaction::Refuse { status: 429, retry_after: Some("7".to_owned()) };
     core.script([Reaction::refuse(500), busy, Reaction::Deny, Reaction::Redirect("http://10.0.0.1/".to_owned())]);
@@ -134,11 +134,11 @@ fn a_script_is_followed_and_then_it_is_as_usual() {
         ]
     );
     assert_eq!((said[4].2, said[5], said[6]), (Manner::Close, (200, None, late, true), (200, None, now, true)));
-    assert_eq!(core.book().taken(), ["a"], "refused ones were not taken");
+    assert_eq!(core.book().taken(), ["a"], "refused ones were not accepted");
 }
 
 #[test]
-fn each_bad_temper_shows() {
+fn each_misbehaviour_is_visible() {
     let sent = |temper: Temper, arrivals: Vec<Arrival>| {
         let mut core = ReceiverCore::new(&[SECRET]);
         core.set_temper(temper);
@@ -164,7 +164,7 @@ fn each_bad_temper_shows() {
     assert_eq!(sent(Temper { answers_in_shape: false, ..careful }, twice()).body, r#"{"ok":1}"#);
 }
 
-/// POSTs an arrival on a connection of its own and reads until `enough` bytes, or to the end.
+/// POSTs an arrival on its own connection and reads until `enough` bytes, or to the end.
 async fn posted(receiver: &SimulatedReceiver, arrival: &Arrival, enough: usize) -> String {
     let mut stream = TcpStream::connect(receiver.address()).await.expect("a connection");
     let header = |name: &str, value: &Option<String>| {
@@ -213,5 +213,5 @@ async fn over_a_socket_it_answers_late_closes_drips_and_floods() {
 
     receiver.set_down(true);
     let refused = async || TcpStream::connect(receiver.address()).await.is_err();
-    assert!(crate::wait::until_async(PATIENCE, refused).await, "a receiver that is down refuses connections");
+    assert!(crate::wait::until_async(PATIENCE, refused).await, "an endpoint that is down refuses connections");
 }

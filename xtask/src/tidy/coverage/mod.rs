@@ -1,8 +1,9 @@
-//! Rule `coverage`: every row of the two specifications, of the decisions and of the corridors' facts is named in
-//! `docs/coverage/` with the tests that show it, and those tests are there. What no test shows says why.
+//! Rule `coverage`: every row of the two specifications, of the decisions and of the corridors'
+//! facts is listed in `docs/coverage/` with the tests that prove it, and those tests exist. A rule
+//! without a test has a reason.
 //!
-//! The specifications themselves are no part of the project, so that a row that is in no table cannot be found here:
-//! whoever adds to them adds the row. Whether a test shows what its row says is for people to judge.
+//! The specifications are not part of the project, so a row that is in no table cannot be detected:
+//! a change of a specification must add its row. Reviewers judge whether a test proves its row.
 
 mod table;
 mod tests_of;
@@ -16,11 +17,11 @@ use tests_of::Tests;
 
 const RULE: &str = "coverage";
 const DIR: &str = "docs/coverage/";
-/// Says how to read the tables; has none of its own.
+/// Explains the tables; contains none.
 const INTRODUCTION: &str = "docs/coverage/README.md";
-/// One table each: both specifications, what they leave open, and the countries' facts.
+/// One table each: both specifications, their open points, and the countries' facts.
 const EXPECTED: [&str; 4] = ["payment-service-v2.md", "wallet-service-v1.md", "decisions.md", "corridors.md"];
-/// A reason is a sentence, not a shrug.
+/// A reason must be a sentence.
 const REASON_MIN_CHARS: usize = 20;
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -45,13 +46,13 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `617 rows have a test, 12 say why they have none or not all of them`.
+/// `617 rules have a test, 12 have a reason for a missing one`.
 pub fn summary(tree: &Tree) -> String {
     let rows: Vec<Row> = tables(tree).flat_map(|(_, text)| table::rows(text)).collect();
     let count = |with: fn(&Row) -> bool| rows.iter().filter(|row| with(row)).map(|row| row.names.len()).sum::<usize>();
     let shown = count(|row| !row.tests.is_empty());
     let open = count(|row| row.reason.is_some());
-    format!("coverage: {shown} rules have a test, {open} say what no test shows and why")
+    format!("coverage: {shown} rules have a test, {open} have a reason for a missing one")
 }
 
 fn tables(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
@@ -69,10 +70,10 @@ fn check_row(path: &str, row: &Row, tests: &Tests) -> Vec<Finding> {
         findings.push(finding("names no `path::test`; write one, or `Open:` with the reason".to_owned()));
     }
     if row.reason.as_ref().is_some_and(|reason| reason.chars().count() < REASON_MIN_CHARS) {
-        findings.push(finding("`Open:` says what no test shows and why, in a sentence".to_owned()));
+        findings.push(finding("`Open:` explains in a sentence what no test proves".to_owned()));
     }
     for test in row.tests.iter().filter(|test| !tests.has(test)) {
-        findings.push(finding(format!("there is no test `{test}`")));
+        findings.push(finding(format!("missing test `{test}`")));
     }
     findings
 }
@@ -93,23 +94,23 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_tests_that_are_there_or_with_a_reason_are_silent() {
+    fn rows_with_existing_tests_or_a_reason_are_accepted() {
         let table = "| Rule | Says | Shown by |\n|---|---|---|\n\
             | `a`, `b` | says | `it/x::there` |\n\
-            | `c` | says | Open: nobody publishes how long that takes. |\n\
+            | `c` | says | Open: no source states how long that takes. |\n\
             | `d` | says | `it/x::there`. Open: only one of two ways is taken. |\n";
         assert_eq!(check(&tree(table)), []);
-        assert_eq!(summary(&tree(table)), "coverage: 6 rules have a test, 2 say what no test shows and why");
+        assert_eq!(summary(&tree(table)), "coverage: 6 rules have a test, 2 have a reason for a missing one");
     }
 
     #[test]
     fn each_gap_is_named() {
         for (row, message) in [
-            ("| `a` | says | `it/x::gone` |", "there is no test `it/x::gone`"),
-            ("| `a` | says | `it/x::helper` |", "there is no test `it/x::helper`"),
-            ("| `a` | says | `it/y::there` |", "there is no test `it/y::there`"),
+            ("| `a` | says | `it/x::gone` |", "missing test `it/x::gone`"),
+            ("| `a` | says | `it/x::helper` |", "missing test `it/x::helper`"),
+            ("| `a` | says | `it/y::there` |", "missing test `it/y::there`"),
             ("| `a` | says | by hand |", "names no `path::test`; write one, or `Open:` with the reason"),
-            ("| `a` | says | Open: later. |", "`Open:` says what no test shows and why, in a sentence"),
+            ("| `a` | says | Open: later. |", "`Open:` explains in a sentence what no test proves"),
             ("| a | says | `it/x::there` |", "the row has no `name` in its first column"),
             ("| `a` | says | `it/x::there` |\n| `a` | says | `it/x::there` |", "`a` is also on line 1"),
             ("no table", "is missing or has no row: see docs/coverage/README.md"),

@@ -1,6 +1,6 @@
-//! The tables of `docs/coverage/`: `| `name`, `name` | what it says | `path::test`, … Open: why not all |`.
+//! The tables of `docs/coverage/`: `| `name`, `name` | description | `path::test`, … Open: why not all |`.
 
-/// What stands before the reason.
+/// Marks the reason.
 const OPEN: &str = "Open:";
 
 /// One line of a table.
@@ -8,15 +8,15 @@ const OPEN: &str = "Open:";
 pub struct Row {
     /// From 1.
     pub line: usize,
-    /// The short, stable names of the rules that this row is about.
+    /// The short, stable names of the rules in this row.
     pub names: Vec<String>,
-    /// As they are written: `path::test`.
+    /// As written: `path::test`.
     pub tests: Vec<String>,
-    /// What no test shows, and why.
+    /// What no test proves, and why.
     pub reason: Option<String>,
 }
 
-/// Every row that is neither a head nor the line below it. A cell has no `|` of its own.
+/// Every row except headers and the line below them. Cells contain no `|`.
 pub fn rows(text: &str) -> Vec<Row> {
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |line: &str| line.starts_with("|--");
@@ -37,7 +37,7 @@ fn row(line: usize, text: &str) -> Row {
     Row { line, names: quoted(cells[0]), tests: quoted(shown), reason }
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(cell: &str) -> Vec<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

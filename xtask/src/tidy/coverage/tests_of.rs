@@ -1,16 +1,16 @@
-//! The tests of the tree, by the names under which the tables call them.
+//! The tests of the tree, by their names in the tables.
 //!
-//! `it/…` is `crates/server/tests/it/…`, `suite/…` the stores' suite, `domain/…` what lies in that crate's `src` or
-//! `tests`, and `e2e/….js` a file of browser tests. Paths go without `.rs`.
+//! `it/…` is `crates/server/tests/it/…`, `suite/…` the stores' suite, `domain/…` a file in that
+//! crate's `src` or `tests`, and `e2e/….js` a file of browser tests. Paths omit `.rs`.
 
 use std::collections::BTreeSet;
 
 use super::super::rust_source::{RustSource, words};
 use super::super::tree::Tree;
 
-/// Directories with a name of their own.
+/// Directories with their own prefix.
 const ROOTS: [(&str, &str); 2] = [("it/", "crates/server/tests/it/"), ("suite/", "crates/suites/tests/conformance/")];
-/// Lists of cases that a macro makes tests of, one for each store.
+/// Macros that turn a list of cases into tests, one for each store.
 const LISTS: [&str; 2] = ["on_both_stores!", "conformance!"];
 
 /// Every test as `path/from/the/root.rs::name`.
@@ -30,14 +30,14 @@ impl Tests {
         Tests(tests)
     }
 
-    /// If what a table calls `test` is there.
+    /// Whether the test that a table calls `test` exists.
     pub fn has(&self, test: &str) -> bool {
         let Some((path, name)) = test.split_once("::") else { return false };
         places(path).iter().any(|place| self.0.contains(&format!("{place}::{name}")))
     }
 }
 
-/// Where the file may lie that a table calls `path`.
+/// Possible locations of the file that a table calls `path`.
 fn places(path: &str) -> Vec<String> {
     if path.ends_with(".js") || path.starts_with("xtask/") {
         return vec![path.to_owned(), format!("{path}.rs")];
@@ -62,7 +62,8 @@ fn functions(source: &RustSource) -> impl Iterator<Item = &str> {
     source.functions.iter().filter(move |function| is_test(function.first)).map(|function| function.name.as_str())
 }
 
-/// Cases of a list whose function is there: `case` beside its list, or `module: case` in the module's own file.
+/// Cases of a list whose function exists: `case` beside its list, or `module: case` in the module's
+/// own file.
 fn listed(source: &RustSource) -> Vec<String> {
     let dir = source.path.rsplit_once('/').map_or("", |(dir, _)| dir);
     let mut tests = Vec::new();

@@ -1,4 +1,4 @@
-//! Telling every node about a transaction. One node that has it is enough; none is asked twice.
+//! Broadcasts a transaction to every node, once each. One node that accepts it is enough.
 
 use domain::chain::Broadcast;
 use futures_util::future::join_all;
@@ -21,7 +21,7 @@ async fn tell(endpoint: &Endpoint, raw: &[u8]) -> Broadcast {
     let params = json!([hex::data(raw)]);
     match endpoint.ask::<Hex<domain::chain::TxHash>>("eth_sendRawTransaction", params).await {
         Ok(Hex(hash)) if hash == hash_of(raw) => Broadcast::Accepted,
-        Ok(Hex(hash)) => Broadcast::Indeterminate(format!("{}: it was told of {hash}", endpoint.name())),
+        Ok(Hex(hash)) => Broadcast::Indeterminate(format!("{}: it reports another hash, {hash}", endpoint.name())),
         Err(fault) => match fault.broadcast() {
             Broadcast::Refused(text) => Broadcast::Refused(format!("{}: {text}", endpoint.name())),
             Broadcast::Indeterminate(text) => Broadcast::Indeterminate(format!("{}: {text}", endpoint.name())),
@@ -30,7 +30,8 @@ async fn tell(endpoint: &Endpoint, raw: &[u8]) -> Broadcast {
     }
 }
 
-/// Which of several nodes' answers counts: that one has it; then that its nonce is used up; then that one may have it.
+/// Picks the answer that counts: accepted by a node, then nonce already used, then possibly
+/// accepted.
 const fn rank(outcome: &Broadcast) -> u8 {
     match outcome {
         Broadcast::Accepted => 0,

@@ -1,6 +1,6 @@
-//! Logs. One unfiltered-by-address question for each block: it shows what is paid in any token, and counts transfers
-//! within their transaction without asking for receipts. An answer is held against the header's bloom and against what
-//! another node says: one that leaves something out proves nothing.
+//! Logs, requested per block without an address filter: this shows payments in any token, and
+//! counts transfers within their transaction without receipts. An answer is checked against the
+//! header's bloom and against another node's answer, so an incomplete one proves nothing.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl EvmChain {
             Box::pin(async move { Ok((node, self.block_logs(node, &block, bloom, controllers).await?)) })
         });
         let (answered, logs) = said.await?;
-        // Where no transfer of our coins can be in the block, what there is has been looked for well enough.
+        // No transfer of a supported token can be in the block, so one answer is enough.
         if !self.tokens.iter().any(|token| may_have_transfers(bloom, token.address)) {
             return Ok(logs);
         }
@@ -48,7 +48,8 @@ impl EvmChain {
                     return Err(disagreement(format!("the logs of block {}", block.number), answered, node));
                 }
                 Ok(Some(_)) => compared = true,
-                // One that cannot be asked, or does not have the block yet: the block is read again when it is deep.
+                // A node that fails or lacks the block is skipped: the block is read again once it
+                // is deep enough.
                 Ok(None) | Err(_) => {}
             }
         }
@@ -58,7 +59,8 @@ impl EvmChain {
         Ok(logs)
     }
 
-    /// A block's logs as one node has them. A block cannot be asked for in parts, but by its receipts, which no node limits.
+    /// One node's logs of a block. A block cannot be requested in parts, except by receipts, which
+    /// no node limits.
     async fn block_logs(
         &self,
         node: &Endpoint,
@@ -69,7 +71,7 @@ impl EvmChain {
         let filter = json!({"blockHash": block.hash.to_string(), "topics": [logs::topics()]});
         let logs = match node.ask::<Vec<Log>>(GET_LOGS, json!([filter])).await {
             Ok(logs) if logs.is_empty() => {
-                // Some nodes answer no logs for a block that they do not have.
+                // Some nodes return an empty list for a block that they do not have.
                 header_of(node, block.hash).await?;
                 logs
             }
@@ -108,7 +110,7 @@ impl EvmChain {
         self.ours(controllers).read(logs, |log| belongs(log, block))
     }
 
-    /// Whether the header says that there may be transfers of a coin of ours, and the answer has none.
+    /// Whether the header's bloom allows transfers of a supported token while the answer has none.
     fn is_suspicious(&self, bloom: Option<&Bloom>, logs: &[ChainLog]) -> bool {
         let has = |token: Address| {
             logs.iter().any(|log| log.contract == token && matches!(log.event, LogEvent::Transfer { .. }))
@@ -117,7 +119,8 @@ impl EvmChain {
             && self.tokens.iter().any(|token| may_have_transfers(bloom, token.address) && !has(token.address))
     }
 
-    /// The same block by its receipts, which come from another index; a node that has none is asked for the logs once more.
+    /// The same block by its receipts, which nodes keep in a separate index; a node without
+    /// receipts is asked for the logs again.
     async fn read_closer(
         &self,
         node: &Endpoint,
@@ -132,7 +135,7 @@ impl EvmChain {
         Ok(if again.len() > logs.len() { again } else { logs })
     }
 
-    /// A range of blocks as one node has them.
+    /// One node's logs of a range of blocks.
     pub(super) async fn logs_between(
         &self,
         node: &Endpoint,
@@ -154,7 +157,7 @@ impl EvmChain {
         }
     }
 
-    /// Blocks of a range in which any node knows a payment to an account in one of our coins.
+    /// Blocks of a range for which any node reports a payment to an account in a supported token.
     pub(super) async fn blocks_of_payments(
         &self,
         account: Address,
@@ -190,7 +193,7 @@ fn belongs(log: &Log, block: &Block) -> bool {
     log.block_hash.0 == block.hash && log.block_number.0 == block.number
 }
 
-/// Whether a block may have transfers of a token; a chain that fills in no blooms says nothing.
+/// Whether a block may contain transfers of a token; on a chain without blooms every block may.
 fn may_have_transfers(bloom: Option<&Bloom>, token: Address) -> bool {
     bloom.is_none_or(|bloom| bloom.is_empty() || bloom.may_have(&token.0) && bloom.may_have(&logs::transfer_word().0))
 }

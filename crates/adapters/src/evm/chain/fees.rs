@@ -1,5 +1,5 @@
-//! What a transaction pays: a tip like the last blocks' and room for the base fee to double. No cap: the
-//! sender has its own.
+//! Transaction fees: the tip of recent blocks, and headroom for the base fee to double. Uncapped:
+//! the sender applies its own cap.
 
 use domain::chain::{ChainFault, Fees};
 use serde_json::json;
@@ -10,15 +10,15 @@ use crate::evm::hex::quantity;
 use crate::evm::rpc::{Endpoint, RpcFault};
 use crate::evm::wire::FeeHistory;
 
-/// How many blocks tips are looked at in.
+/// Number of recent blocks whose tips are sampled.
 const BLOCKS: u128 = 10;
-/// Which transaction of each block, in percent from the cheapest: the middle one.
+/// Percentile of the tips in each block: the median.
 const PERCENTILE: u8 = 50;
-/// Wei per gas: less is not worth a validator's while, and empty blocks show no tip at all.
+/// Wei per gas. A lower tip does not attract validators, and empty blocks show no tip at all.
 const TIP_MIN: u128 = 100_000_000;
 
 impl EvmChain {
-    /// The cheapest of what nodes say: where that is too little, a replacement pays more.
+    /// The lowest fees that any node reports: if they are too low, a replacement pays more.
     pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
         let said = self.every(|node| Box::pin(fees_of(node))).await;
         let (mut cheapest, mut failed) = (None::<Fees>, None);
@@ -44,7 +44,7 @@ async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
 }
 
 fn fees(history: &FeeHistory) -> Option<Fees> {
-    // The last one is that of the block that comes next.
+    // The last entry belongs to the next block.
     let base = history.base_fee_per_gas.last()?.0;
     let mut tips: Vec<u128> = history.reward.iter().filter_map(|tips| Some(tips.first()?.0)).collect();
     tips.retain(|tip| *tip > 0);

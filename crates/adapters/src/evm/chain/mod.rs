@@ -1,5 +1,5 @@
-//! The port `Chain` over the configured nodes. Looking is done through the first node that serves; what money depends on
-//! counts only where as many nodes as are needed say the same. Whatever a node says is compared with what was asked.
+//! The port `Chain` over the configured nodes. Plain reads use the first healthy node; results that
+//! move money require agreement of a quorum. Every answer is checked against the request.
 
 mod broadcast;
 mod entries;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees, Heads, NodeReport,
-    Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
+    NonceReports, Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
 };
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain, Clock};
@@ -22,24 +22,24 @@ use domain::ports::{Answer, Chain, Clock};
 use super::bloom::Bloom;
 use super::contracts::EvmContracts;
 use super::logs::Ours;
-use super::rpc::{Endpoint, Transport};
+use super::rpc::{Endpoint, RpcFault, Transport};
 use super::wire::Header;
 
-/// Headers whose blooms are remembered: between a block and its logs hardly any other one is asked for.
+/// Cached headers: hardly any other block is requested between a block and its logs.
 const BLOOMS_KEPT: usize = 16;
 
-/// A chain.
+/// A chain, read through several nodes.
 pub struct EvmChain {
-    /// In the order in which they are asked.
+    /// In the configured order of preference.
     nodes: Vec<Endpoint>,
     tokens: Vec<Token>,
     contracts: Arc<EvmContracts>,
-    /// What the newest headers say about their blocks' logs.
+    /// Blooms of the newest headers.
     blooms: Mutex<VecDeque<(Block, Option<Bloom>)>>,
 }
 
 impl EvmChain {
-    /// A chain that is reached through `nodes`, the first of them as long as it serves. Asks nothing yet.
+    /// A chain over `nodes`, preferring the first one that is healthy. Sends no request yet.
     pub fn new(
         config: &ChainConfig,
         contracts: Arc<EvmContracts>,
@@ -119,8 +119,21 @@ impl Chain for EvmChain {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(async move {
-            let found = self.last(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
-            found.map_err(|fault| if from < to { ChainFault::TooMuch } else { fault })
+            let found = self.last(|node| {
+                Box::pin(async move {
+                    match self.logs_between(node, from, to, controllers).await {
+                        // It may answer a shorter range; the node that is usually asked has answered before.
+                        Err(RpcFault::Node(_)) if from < to => Ok(None),
+                        Err(fault) if from < to && fault.is_too_much() => Ok(None),
+                        said => said.map(Some),
+                    }
+                })
+            });
+            match found.await {
+                Ok(Some(logs)) => Ok(logs),
+                Err(fault) if from == to => Err(fault),
+                Ok(None) | Err(_) => Err(ChainFault::TooMuch),
+            }
         })
     }
 
@@ -160,7 +173,7 @@ impl Chain for EvmChain {
         Box::pin(self.first(move |node| Box::pin(reads::nonce(node, account))))
     }
 
-    fn nonces(&self, account: Address) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
         Box::pin(self.read_nonces(account))
     }
 

@@ -1,5 +1,6 @@
-//! Who is asked. Reading goes to the first node that serves, and back to the first of the configuration once that serves
-//! again. What money depends on, every node is asked for: as many as are needed must say the same, and none otherwise.
+//! Node selection. Plain reads go to the first healthy node and return to the configured first one
+//! once it recovers. Results that move money are requested from every node: a quorum must agree and
+//! no node may contradict it.
 
 use domain::chain::{ChainFault, NodeReport};
 use domain::ports::Answer;
@@ -10,25 +11,25 @@ use super::EvmChain;
 use crate::evm::hex::Hex;
 use crate::evm::rpc::{Endpoint, RpcFault};
 
-/// So many nodes must agree where there are that many.
+/// Quorum size where that many nodes are configured.
 const QUORUM: usize = 2;
 
-/// What each node says, in the order of the configuration.
+/// Each node's answer, in configuration order.
 pub(super) type Said<'a, T> = Vec<(&'a Endpoint, Result<T, RpcFault>)>;
 
 impl EvmChain {
-    /// How many nodes must say the same.
+    /// The number of nodes that must agree.
     pub(super) fn needed(&self) -> usize {
         self.nodes.len().min(QUORUM)
     }
 
-    /// Nodes in the order in which they are asked: those that rest come last.
+    /// Nodes in the order of requests: resting nodes come last.
     fn in_turn(&self) -> Vec<&Endpoint> {
         let (resting, ready): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| node.rests_for().is_some());
         ready.into_iter().chain(resting).collect()
     }
 
-    /// Asks one node after the other until one answers. Where none does, the first one's fault is the answer.
+    /// Asks one node after another until one answers. If all fail, the first failure is returned.
     pub(super) async fn first<'a, T>(
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
@@ -36,7 +37,7 @@ impl EvmChain {
         self.first_of(self.in_turn(), ask).await
     }
 
-    /// The same, the other way round: the node that is usually asked comes last.
+    /// The same in reverse: the preferred node comes last.
     pub(super) async fn last<'a, T>(
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
@@ -60,7 +61,7 @@ impl EvmChain {
         Err(failed.unwrap_or_else(no_node))
     }
 
-    /// Asks all nodes at the same time.
+    /// Asks all nodes concurrently.
     pub(super) async fn every<'a, T>(
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
@@ -72,7 +73,7 @@ impl EvmChain {
         .await
     }
 
-    /// What as many nodes as are needed say, and none contradicts.
+    /// The answer of a quorum that no node contradicts.
     pub(super) async fn agreed<'a, T: PartialEq>(
         &'a self,
         what: impl Fn() -> String,
@@ -81,7 +82,7 @@ impl EvmChain {
         self.settle(self.every(ask).await, what)
     }
 
-    /// The same of what was said already.
+    /// The same for answers already collected.
     pub(super) fn settle<T: PartialEq>(&self, said: Said<'_, T>, what: impl Fn() -> String) -> Result<T, ChainFault> {
         let mut answers = Vec::with_capacity(said.len());
         let mut failed = None;
@@ -104,7 +105,7 @@ impl EvmChain {
         Err(failed.unwrap_or_else(no_node))
     }
 
-    /// How each node is. One that has named its newest block just now is not asked again.
+    /// Each node's health. A node that named its newest block recently is not asked again.
     pub(super) async fn look_at_nodes(&self) -> Vec<NodeReport> {
         let said = self.every(|node| {
             Box::pin(async move {

@@ -1,6 +1,7 @@
-//! Questions with one answer: blocks, accounts, tokens. Each answer is held against the question.
+//! Reads with a single answer: blocks, accounts, tokens. Each answer is checked against the
+//! request.
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads};
+use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads, NonceReports};
 use serde_json::{Value, json};
 
 use super::EvmChain;
@@ -12,7 +13,7 @@ use crate::evm::wire::Header;
 
 pub(super) const BLOCK_BY_NUMBER: &str = "eth_getBlockByNumber";
 const CALL: &str = "eth_call";
-/// Balances asked for in one message.
+/// Balances requested in one message.
 const BALANCES_AT_ONCE: usize = 50;
 
 pub(super) fn malformed(what: impl Into<String>) -> RpcFault {
@@ -44,7 +45,7 @@ pub(super) async fn block(endpoint: &Endpoint, at: BlockAt) -> Result<Option<Blo
 }
 
 impl EvmChain {
-    /// A block of the first node that serves. One that does not have it is not the last to know: another one may.
+    /// A block from the first healthy node. If that node lacks it, another may have it.
     pub(super) async fn read_block(&self, at: BlockAt) -> Result<Option<Block>, ChainFault> {
         let header = self.first(|node| Box::pin(header(node, at))).await?;
         Ok(header.map(|header| {
@@ -53,8 +54,8 @@ impl EvmChain {
         }))
     }
 
-    /// The newest block of the first node that serves, and the most cautious word of all about what is final. A node that
-    /// does not say which block that is says that none is.
+    /// The newest block of the first healthy node, and the most conservative finality of all nodes.
+    /// A node that does not report a finalized block counts as having none.
     pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
         let said = self.every(|node| Box::pin(heads_of(node))).await;
         let (mut merged, mut answered, mut failed) = (None::<Heads>, 0, None);
@@ -73,7 +74,7 @@ impl EvmChain {
             }
         }
         let Some(heads) = merged else { return Err(failed.unwrap_or_else(no_node)) };
-        // One node alone says nothing about what is final where another one should have its word.
+        // A single node cannot prove finality when a second one has to confirm it.
         Ok(if answered >= self.needed() { heads } else { Heads { safe: None, finalized: None, ..heads } })
     }
 
@@ -104,7 +105,7 @@ impl EvmChain {
         }
     }
 
-    /// Whether a block that was taken in has another one in its place.
+    /// Whether another block has replaced one that was already processed.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
         let (mut here, mut gone, mut failed) = (None, None, None);
@@ -123,7 +124,8 @@ impl EvmChain {
         }
     }
 
-    /// The same word of a contract about an account, from every node that answers: `false` as long as any says so.
+    /// A contract's answer about an account that every responding node confirms: `false` as long as
+    /// any node disagrees.
     pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(is_deployed(node, contract))).await;
         let (mut failed, mut all) = (None, None);
@@ -136,24 +138,27 @@ impl EvmChain {
         all.ok_or_else(|| failed.unwrap_or_else(no_node))
     }
 
-    pub(super) async fn read_nonces(&self, account: Address) -> Result<Vec<u64>, ChainFault> {
-        let said = self.every(|node| Box::pin(nonce(node, account))).await;
-        let (mut counts, mut failed) = (Vec::new(), None);
-        for (node, count) in said {
+    pub(super) async fn read_nonces(&self, account: Address) -> Result<NonceReports, ChainFault> {
+        let mut reports = NonceReports { answered: Vec::new(), silent: 0 };
+        let mut failed = None;
+        for (node, count) in self.every(|node| Box::pin(nonce(node, account))).await {
             match count {
-                Ok(count) => counts.push(count),
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+                Ok(count) => reports.answered.push(count),
+                Err(fault) => {
+                    reports.silent += 1;
+                    failed.get_or_insert_with(|| fault.at(node.name()));
+                }
             }
         }
         match failed {
-            Some(fault) if counts.is_empty() => Err(fault),
-            _ => Ok(counts),
+            Some(fault) if reports.answered.is_empty() => Err(fault),
+            _ => Ok(reports),
         }
     }
 
     pub(super) async fn read_blacklisted(&self, token: Address, account: Address) -> Result<bool, ChainFault> {
         let known = self.tokens.iter().find(|known| known.address == token);
-        let unknown = || malformed(format!("{token} is none of the coins")).at(self.first_name());
+        let unknown = || malformed(format!("{token} is not a supported token")).at(self.first_name());
         let data = abi::is_blacklisted(known.ok_or_else(unknown)?.coin, &account);
         self.agreed_flag(token, data, || format!("whether {account} is on the blacklist of {token}")).await
     }
@@ -204,14 +209,15 @@ impl EvmChain {
     }
 }
 
-/// All three heads from one node at one time.
+/// All three heads from one node in one request.
 async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
     let tags = ["latest", "safe", "finalized"];
     let requests = tags.map(|tag| Request::new(BLOCK_BY_NUMBER, header_params(json!(tag))));
     let mut answers = node.ask_all(&requests).await?.into_iter();
     let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
     let latest = read::<Header>(BLOCK_BY_NUMBER, next()?)?.block();
-    // A node that knows no such tag, or has no such block yet, says so with an error or null.
+    // A node that does not support the tag, or has no finalized block yet, returns an error or
+    // null.
     let mut height_of = || match next()? {
         Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?.map(|header| header.block().number)),
         Err(_) => Ok(None),
@@ -245,12 +251,13 @@ pub(super) async fn is_operator(node: &Endpoint, controller: Address, account: A
 async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, RpcFault> {
     let call = json!({"to": contract.to_string(), "data": data});
     let Hex(answer) = node.ask::<Hex<Vec<u8>>>(CALL, json!([call, "latest"])).await?;
-    abi::flag(&one_word(contract, &answer)?).ok_or_else(|| malformed(format!("{contract} answers what is no bool")))
+    abi::flag(&one_word(contract, &answer)?)
+        .ok_or_else(|| malformed(format!("{contract} returned a value that is not a bool")))
 }
 
-/// What a getter answers. Where there is no contract, the answer is empty.
+/// The result of a getter. It is empty if there is no contract.
 fn one_word(contract: Address, answer: &[u8]) -> Result<[u8; 32], RpcFault> {
-    abi::one_word(answer).ok_or_else(|| malformed(format!("{contract} answers {} bytes", answer.len())))
+    abi::one_word(answer).ok_or_else(|| malformed(format!("{contract} returned {} bytes", answer.len())))
 }
 
 fn balance_request(token: Address, account: Address, at: Value) -> Request {
@@ -272,7 +279,7 @@ pub(super) async fn balances_of(node: &Endpoint, token: Address, accounts: &[Add
     answers.into_iter().map(balance).collect()
 }
 
-/// `None` = it does not have that block.
+/// `None` = the node does not have that block.
 async fn balance_after(
     node: &Endpoint,
     token: Address,

@@ -1,5 +1,5 @@
-//! Receipts, and whether enough nodes have them: what becomes money, or ends a transaction, is held against what each node
-//! says of its transaction and of the block that it is said to be in.
+//! Receipts, and whether a quorum of nodes has them: a result that credits money or finalizes a
+//! transaction is checked against each node's view of the transaction and of its reported block.
 
 use domain::chain::{Address, BlockHash, ChainFault, Receipt, Sighting, TransferAt, TxHash};
 use serde_json::json;
@@ -12,19 +12,19 @@ use crate::evm::wire::{Header, Log, TxReceipt};
 
 const RECEIPT: &str = "eth_getTransactionReceipt";
 
-/// What one node says of a transaction that is said to be in a block.
+/// A node's view of a transaction reported to be in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
-    /// It has the transaction there.
+    /// The node has the transaction in that block.
     There(Box<Receipt>),
-    /// It has the block, and the transaction is not in there, or it has another block.
+    /// The node has the block without the transaction, or another block at that height.
     Otherwise,
-    /// It is not that far.
+    /// The node has not reached that height.
     NotYet,
 }
 
 impl EvmChain {
-    /// What any node has of a transaction, the first of the configuration first.
+    /// A transaction's receipt from any node, in configuration order.
     pub(super) async fn any_receipt(&self, tx: TxHash, controllers: &[Address]) -> Result<Option<Receipt>, ChainFault> {
         let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
         let (mut answered, mut failed) = (0, None);
@@ -36,7 +36,7 @@ impl EvmChain {
             }
         }
         match failed {
-            // One that does not answer may have it.
+            // A node that does not answer may have it.
             Some(fault) if answered < self.needed() => Err(fault),
             _ => Ok(None),
         }
@@ -54,7 +54,7 @@ impl EvmChain {
         controllers: &[Address],
     ) -> Result<Sighting, ChainFault> {
         let at = (receipt.tx, receipt.block_number, receipt.block);
-        let what = || format!("what became of {} in block {}", receipt.tx, receipt.block_number);
+        let what = || format!("the receipt of {} in block {}", receipt.tx, receipt.block_number);
         self.sighting(at, controllers, |other| other == receipt, what).await
     }
 

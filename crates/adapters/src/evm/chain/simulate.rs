@@ -1,5 +1,5 @@
-//! What a call would do on the newest block, before a nonce is spent on it. That it would work is one node's to say: the
-//! chain shows it. That it would fail may end a payment, so no node says that alone.
+//! Simulates a call on the newest block before a nonce is spent on it. One node's success is
+//! enough, since the chain settles it. A failure may end a payment, so it needs a quorum.
 
 use domain::chain::{Address, Call, ChainFault, Simulated};
 use domain::ids::TenantId;
@@ -23,7 +23,7 @@ impl EvmChain {
         call: &Call,
     ) -> Result<Simulated, ChainFault> {
         let target = self.contracts.target(tenant, from, controller, call);
-        // What cannot even be written down would not work either.
+        // A call that cannot be encoded would fail as well.
         let target = match target {
             Ok(target) => target,
             Err(fault) => return Ok(Simulated::Reverts(fault.to_string())),
@@ -68,7 +68,7 @@ impl EvmChain {
         let Hex(gas) = read::<Hex<u64>>(ESTIMATE, Ok(estimate))?;
         let each = match call {
             Call::Release(movements) | Call::Debit(movements) => abi::flags(&answer, movements.len())
-                .ok_or_else(|| RpcFault::Malformed(format!("a batch answers {} bytes", answer.len())))?,
+                .ok_or_else(|| RpcFault::Malformed(format!("a batch returned {} bytes", answer.len())))?,
             _ => Vec::new(),
         };
         Ok(Simulated::Works { gas, each })
@@ -87,7 +87,7 @@ fn works_whole(simulated: &Simulated) -> bool {
     matches!(simulated, Simulated::Works { each, .. } if each.iter().all(|works| *works))
 }
 
-/// Nodes word refusals differently, and estimate gas differently.
+/// Nodes word rejections differently, and estimate gas differently.
 fn is_same(one: &Simulated, other: &Simulated) -> bool {
     match (one, other) {
         (Simulated::Works { each: one, .. }, Simulated::Works { each: other, .. }) => one == other,

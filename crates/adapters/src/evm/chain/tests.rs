@@ -1,4 +1,4 @@
-//! Tests of what is asked of nodes and of what they may answer: malformed, contradictory, too much.
+//! Tests of the requests sent to nodes and of malformed, contradictory and oversized answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -16,12 +16,12 @@ const CHAIN_ID: u64 = 31337;
 const USDC: Address = Address([0xc0; 20]);
 const BLOCK: BlockHash = BlockHash([7; 32]);
 
-/// A node that answers what the test says, method by method, and writes down what it was asked.
+/// A scripted node: answers method by method and records the requests.
 #[derive(Default)]
 struct Node {
     script: Mutex<HashMap<String, VecDeque<Result<Value, Value>>>>,
     asked: Mutex<Vec<(String, Value)>>,
-    /// Answers instead of everything else.
+    /// An answer that replaces all others.
     broken: Mutex<Option<Result<Vec<u8>, TransportFault>>>,
 }
 
@@ -47,7 +47,7 @@ impl Node {
         self.asked.lock().expect("asked").push((method.clone(), request["params"].clone()));
         let mut script = self.script.lock().expect("script");
         let answers = script.get_mut(&method).unwrap_or_else(|| panic!("{method} was not expected"));
-        // The last answer stays.
+        // The last answer repeats.
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         match answer.expect("an answer") {
             Ok(result) => json!({"id": request["id"], "result": result}),
@@ -84,7 +84,7 @@ fn broken(answer: Result<&str, TransportFault>) -> Arc<Node> {
     node
 }
 
-/// A clock that the test moves.
+/// A clock that the test advances.
 #[derive(Default)]
 struct Hands(std::sync::atomic::AtomicI64);
 
@@ -174,7 +174,7 @@ fn is_unreachable<T: std::fmt::Debug>(answer: Result<T, ChainFault>) -> String {
 }
 
 #[tokio::test]
-async fn a_node_of_another_chain_is_never_believed() {
+async fn a_node_of_another_chain_is_never_trusted() {
     let other = broken(Ok(r#"{"id":0,"result":"0x1"}"#));
     let text = is_unreachable(chain(&other).nonce(USDC).await);
     assert_eq!(text, "first node: it is on chain 1, not 31337");
@@ -185,7 +185,7 @@ async fn the_three_heads_come_from_one_question() {
     let first = node();
     let first = first.on("eth_getBlockByNumber", header(5, 5)).on("eth_getBlockByNumber", header(7, 7));
     let first = first.on("eth_getBlockByNumber", header(9, 9));
-    // Answered in reverse: finalized, safe, latest.
+    // Answered in reverse order: finalized, safe, latest.
     let heads = chain(&first).heads().await.expect("heads");
     assert_eq!((heads.latest.number, heads.safe, heads.finalized), (9, Some(7), Some(5)));
     assert_eq!(heads.latest.hash, BlockHash([9; 32]));
@@ -196,7 +196,7 @@ async fn the_three_heads_come_from_one_question() {
 }
 
 #[tokio::test]
-async fn a_node_without_finality_says_none_and_impossible_heads_are_refused() {
+async fn a_node_without_finality_reports_none_and_impossible_heads_are_rejected() {
     let first = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
     let first = first.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9));
     let heads = chain(&first).heads().await.expect("heads");
@@ -210,7 +210,7 @@ async fn a_node_without_finality_says_none_and_impossible_heads_are_refused() {
 }
 
 #[tokio::test]
-async fn a_block_is_the_one_that_was_asked_for() {
+async fn a_block_must_be_the_requested_one() {
     let first = node().on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(8, 8));
     let chain = chain(&first);
     assert_eq!(chain.block(BlockAt::Number(7)).await, Ok(None));
@@ -261,7 +261,7 @@ async fn logs_are_those_of_the_block_or_a_fault() {
 }
 
 #[tokio::test]
-async fn a_block_of_too_many_logs_is_read_by_its_receipts() {
+async fn a_block_with_too_many_logs_is_read_by_its_receipts() {
     let too_many = || {
         let node = node().refusing("eth_getLogs", -32005, "query returned more than 10000 results");
         node.on("eth_getBlockByHash", header(7, 7)).on("eth_getBlockByNumber", header(7, 7))
@@ -270,7 +270,7 @@ async fn a_block_of_too_many_logs_is_read_by_its_receipts() {
     let first = too_many().on("eth_getBlockReceipts", json!([receipt(&logs, "0x1"), receipt(&json!([]), "0x0")]));
     let found = chain(&first).logs(BLOCK, &[]).await.expect("logs");
     assert_eq!(found.iter().map(|log| log.ordinal).collect::<Vec<_>>(), [0, 1]);
-    // A range is asked for in parts until it is one block.
+    // A range is split until it is one block.
     assert_eq!(chain(&first).logs_in(7, 8, &[]).await, Err(ChainFault::TooMuch));
     assert_eq!(chain(&first).logs_in(7, 7, &[]).await.map(|logs| logs.len()), Ok(2));
     let first = too_many().on("eth_getBlockReceipts", Value::Null);
@@ -291,12 +291,28 @@ async fn logs_of_a_range_lie_within_it_and_are_in_order() {
     assert_eq!(first.asked()[0].1[0]["toBlock"], json!("0x8"));
     let text = is_unreachable(chain(&first).logs_in(7, 7, &[]).await);
     assert!(text.contains("another block"), "{text}");
-    // Whatever a node says to many blocks, it may answer fewer.
+    // For a range, a node may return fewer results than expected.
     for message in ["header not found", "please upgrade your plan", "", "internal error"] {
         let first = node().refusing("eth_getLogs", -32000, message);
         assert_eq!(chain(&first).logs_in(1, 2, &[]).await, Err(ChainFault::TooMuch), "{message}");
         assert!(is_unreachable(chain(&first).logs_in(1, 1, &[]).await).contains(message));
     }
+}
+
+#[tokio::test]
+async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
+    let first = node().on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let other = || node().on("eth_getBlockByNumber", header(7, 7));
+    let second = other().on("eth_getLogs", json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]));
+    let found = chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await;
+    assert_eq!(found.map(|logs| logs.len()), Ok(2));
+    // What the first node has answered before proves nothing, as long as the other one serves.
+    let second = other().refusing("eth_getLogs", -32000, "ranges are not served");
+    let both = chain_of(&first, Some(&second));
+    assert_eq!(both.logs_again(7, 8, &[]).await, Err(ChainFault::TooMuch));
+    assert_eq!(both.logs_again(7, 7, &[]).await.map(|logs| logs.len()), Ok(1));
+    let second = broken(Err(TransportFault::Failed("gone".to_owned())));
+    assert_eq!(chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
 }
 
 #[tokio::test]
@@ -326,16 +342,16 @@ async fn receipts_are_whole() {
 }
 
 #[tokio::test]
-async fn tokens_answer_one_word_or_nothing_is_believed() {
+async fn token_answers_must_be_one_word() {
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let first = node().on("eth_call", word(7));
     assert_eq!(chain(&first).token_balance(USDC, USDC).await, Ok(7));
-    assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("no bool"));
+    assert!(is_unreachable(chain(&first).is_paused(USDC).await).contains("not a bool"));
     let first = node().on("eth_call", word(1));
     assert_eq!(chain(&first).is_blacklisted(USDC, USDC).await, Ok(true));
     assert_eq!(chain(&first).is_paused(USDC).await, Ok(true));
     let unknown = chain(&first).is_blacklisted(Address([1; 20]), USDC).await;
-    assert!(is_unreachable(unknown).contains("none of the coins"));
+    assert!(is_unreachable(unknown).contains("not a supported token"));
     for wrong in [json!("0x"), json!("0x01"), json!(1), Value::Null] {
         let first = node().on("eth_call", wrong);
         is_unreachable(chain(&first).token_balance(USDC, USDC).await);
@@ -349,7 +365,7 @@ async fn tokens_answer_one_word_or_nothing_is_believed() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none_are_faults() {
+async fn invalid_answers_are_faults() {
     for answer in ["", "<html>", "{}", "[]", r#"{"id":0}"#, r#"[{"id":0,"result":"0x1"}]"#, "\u{0}", "null"] {
         is_unreachable(chain(&broken(Ok(answer))).nonce(USDC).await);
         is_unreachable(chain(&broken(Ok(answer))).heads().await);
@@ -360,7 +376,7 @@ async fn answers_that_are_none_are_faults() {
 }
 
 #[tokio::test]
-async fn a_broadcast_is_what_the_best_node_says() {
+async fn a_broadcast_has_the_best_nodes_result() {
     let raw = [2, 1, 2, 3];
     let hash = json!(super::super::hash_of(&raw).to_string());
     let accepting = || node().on("eth_sendRawTransaction", hash.clone());
@@ -391,7 +407,7 @@ async fn a_broadcast_is_what_the_best_node_says() {
 }
 
 #[tokio::test]
-async fn a_simulation_tells_each_movement_and_each_refusal() {
+async fn a_simulation_reports_each_movement_and_each_refusal() {
     let (from, controller) = (Address([1; 20]), Address([2; 20]));
     let movement = domain::chain::Movement {
         intent: Word([1; 32]),
@@ -426,7 +442,7 @@ async fn a_simulation_tells_each_movement_and_each_refusal() {
     let first = node().on("eth_call", words(&[32, 1, 1])).on("eth_estimateGas", json!("0x4"));
     is_unreachable(chain(&first).simulate(tenant(), from, controller, &release).await);
 
-    // What cannot be written down would not work: the controller's address belongs to other keys.
+    // A call that cannot be encoded would fail: the controller's address belongs to other keys.
     let first = node();
     let refused = chain(&first).simulate(tenant(), from, controller, &Call::DeployController).await;
     assert!(matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make")));
@@ -477,7 +493,7 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
             None => assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}"),
         }
     }
-    // Another amount, payer, coin, place or outcome is another transfer.
+    // A different amount, payer, token, position or outcome makes it a different transfer.
     for other in [
         TransferAt { value: 6, ..seen() },
         TransferAt { from: USDC, ..seen() },
@@ -510,7 +526,7 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
     }
     let said = chain_of_three([listing(1), listing(1), listing(0)]).is_blacklisted(USDC, USDC).await;
     assert!(matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")), "{said:?}");
-    // No receipt is none where two say so.
+    // A missing receipt counts once two nodes report it.
     let without = || node().on("eth_getTransactionReceipt", Value::Null);
     let tx = TxHash([1; 32]);
     assert_eq!(chain_of_three([without(), lost(), without()]).receipt(tx, &[]).await, Ok(None));
@@ -518,7 +534,7 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
 }
 
 #[tokio::test]
-async fn what_two_nodes_say_of_a_balance_or_a_blacklist_must_be_the_same() {
+async fn two_nodes_must_agree_on_a_balance_or_a_blacklist() {
     let after = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
     let word = |number: u128| json!(format!("0x{number:064x}"));
     let holding = |amount| node().on("eth_call", word(amount)).on("eth_getBlockByNumber", header(7, 7));
@@ -549,14 +565,14 @@ async fn reading_goes_to_the_next_node_and_back() {
     let busy = TransportFault::Busy { status: 429, retry_after: Some(std::time::Duration::from_secs(30)) };
     *first.broken.lock().expect("broken") = Some(Err(busy));
     assert_eq!(both.head().await, Ok(9));
-    // It is not asked again before its time, and is the first again after it.
+    // It is not asked again before its rest is over, and comes first again afterwards.
     *first.broken.lock().expect("broken") = None;
     let asked = first.asked().len();
     clock.forward(Span::secs(29));
     assert_eq!((both.head().await, first.asked().len()), (Ok(9), asked));
     clock.forward(Span::secs(2));
     assert_eq!((both.head().await, first.asked().len()), (Ok(7), asked + 1));
-    // Both are reported, each by its own name.
+    // Both are reported, each under its own name.
     *second.broken.lock().expect("broken") = Some(Err(TransportFault::Failed("gone".to_owned())));
     clock.forward(Span::secs(60));
     let reports = both.survey().await;
@@ -578,7 +594,7 @@ async fn a_node_that_takes_no_arrays_is_asked_one_by_one() {
     assert_eq!(plain.asked().len(), 6);
 }
 
-/// Refuses arrays of requests in a dialect of its own.
+/// Rejects arrays of requests with a non-standard error.
 struct NoArrays(Arc<Node>);
 
 impl Transport for NoArrays {
@@ -590,7 +606,7 @@ impl Transport for NoArrays {
     }
 }
 
-/// A header whose bloom has a transfer of USDC in it, and nothing else.
+/// A header whose bloom contains a transfer of USDC and nothing else.
 fn header_with_transfer() -> Value {
     let mut bloom = [0_u8; 256];
     let topic = domain::chain::vault::hash(&[b"Transfer(address,address,uint256)"]);
@@ -607,15 +623,15 @@ fn header_with_transfer() -> Value {
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_held_against_the_bloom() {
+async fn an_empty_answer_is_checked_against_the_bloom() {
     let transfers = || json!([transfer(3, BLOCK, 7)]);
-    // Alone: the same block by its receipts.
+    // With one node: the same block by its receipts.
     let mut with_words = header_with_transfer();
     with_words["logsBloom"] = json!(format!("0x{}", "ff".repeat(256)));
     let forgetting = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", json!([]));
     let alone = forgetting().on("eth_getBlockReceipts", json!([receipt(&transfers(), "0x1")]));
     assert_eq!(chain(&alone).logs(BLOCK, &[]).await.map(|logs| logs.len()), Ok(1));
-    // With another node: what one leaves out is a disagreement, whichever it is.
+    // With a second node: an omission by either one is a disagreement.
     let having = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", transfers());
     for (first, second) in [(forgetting(), having()), (having(), forgetting())] {
         let said = chain_of(&first, Some(&second)).logs(BLOCK, &[]).await;
@@ -623,7 +639,7 @@ async fn an_empty_answer_is_held_against_the_bloom() {
     }
     let both = chain_of(&having(), Some(&having())).logs(BLOCK, &[]).await;
     assert_eq!(both.map(|logs| logs.len()), Ok(1));
-    // A log that the bloom denies is not believed: payer and payee are not in it.
+    // A log that the bloom rules out is rejected: neither payer nor payee is in it.
     let lying = node().on("eth_getBlockByHash", header_with_transfer()).on("eth_getLogs", transfers());
     assert!(is_unreachable(chain(&lying).logs(BLOCK, &[]).await).contains("cannot be in block 7"));
 }

@@ -1,4 +1,5 @@
-//! Circle's own USDC (FiatToken v2.2 behind its proxy), from the creation code that Circle publishes.
+//! Circle's own USDC (FiatToken v2.2 behind its proxy), from the creation code that Circle
+//! publishes.
 
 use domain::chain::{Address, Fees, SignFault, Signed};
 
@@ -7,14 +8,14 @@ use crate::evm::abi::Input;
 use crate::evm::signers::LocalKey;
 
 const WORD: u128 = 32;
-/// A text of at most one word: its length and itself.
+/// A string of at most one word: its length and its bytes.
 const TEXT: u128 = 2 * WORD;
 const NAME: &str = "USD Coin";
 const SYMBOL: &str = "USDC";
 const CURRENCY: &str = "USD";
 const DECIMALS: u128 = 6;
 
-/// What is deployed.
+/// The contracts to deploy.
 pub struct CircleCode<'a> {
     /// Creation code of the library.
     pub signature_checker: Vec<u8>,
@@ -24,20 +25,20 @@ pub struct CircleCode<'a> {
     pub proxy: Vec<u8>,
 }
 
-/// Who may do what. The proxy's admin is whoever deploys it, and can do nothing else.
+/// Role holders. The proxy's admin is its deployer and has no other rights.
 #[derive(Clone, Copy, Debug)]
 pub struct CircleRoles {
-    /// Names minters.
+    /// May name minters.
     pub master_minter: Address,
-    /// Pauses.
+    /// May pause.
     pub pauser: Address,
-    /// Blacklists.
+    /// May blacklist.
     pub blacklister: Address,
-    /// Names the others.
+    /// May name the other role holders.
     pub owner: Address,
 }
 
-/// Who signs, and the next nonce.
+/// The signer and its next nonce.
 #[derive(Clone, Copy)]
 pub struct Deployer<'a> {
     /// The key.
@@ -46,7 +47,8 @@ pub struct Deployer<'a> {
     pub nonce: u64,
 }
 
-/// Where USDC will be, and the transactions that put it there: each has to be mined before the next is sent.
+/// USDC's future address, and the transactions that deploy it: each has to be mined before the next
+/// is sent.
 ///
 /// # Errors
 /// [`SignFault`]

@@ -1,4 +1,4 @@
-//! Putting tokens onto a chain of our own: a sandbox's, or a test's. Never used where money is real.
+//! Deploys tokens to a private chain: a sandbox's or a test's. Never used where money is real.
 
 mod circle;
 mod sandbox;

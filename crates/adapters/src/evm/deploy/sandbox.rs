@@ -1,4 +1,5 @@
-//! The sandbox's two tokens, their addresses, and whoever has the coins: one key out of the sandbox's seed.
+//! The sandbox's two tokens, their addresses, and their holder: one key derived from the sandbox's
+//! seed.
 
 use domain::chain::{Address, Fees, SignFault, Token, Word, vault};
 use domain::currency::StableCoin;
@@ -10,10 +11,10 @@ use crate::evm::artifact::{self, Artifact};
 use crate::evm::contracts::{CREATE2_DEPLOYER, ContractsError};
 use crate::evm::signers::{LocalKey, derive};
 
-/// Minor units of each coin that come into being: 10^12 coins.
+/// Minor units minted of each token: 10^12 whole tokens.
 const SUPPLY: u64 = 1_000_000_000_000_000_000;
 
-/// Creates the sandbox's coins and pays them out.
+/// Mints the sandbox's tokens and pays them out.
 pub struct Minter {
     key: LocalKey,
     chain_id: u64,
@@ -40,12 +41,12 @@ impl Minter {
         Ok(Minter { key, chain_id, usdc, usdt })
     }
 
-    /// Who has the coins, and pays for gas.
+    /// The account that holds the tokens and pays for gas.
     pub const fn address(&self) -> Address {
         self.key.address()
     }
 
-    /// The tokens, whether they are deployed yet or not.
+    /// The tokens' addresses, deployed or not.
     pub const fn tokens(&self) -> [Token; 2] {
         [Token { coin: StableCoin::Usdc, address: self.usdc.0 }, Token { coin: StableCoin::Usdt, address: self.usdt.0 }]
     }
@@ -55,7 +56,8 @@ impl Minter {
         Script::new(&self.key, self.chain_id, nonce, fees)
     }
 
-    /// Deploys both tokens and gives the minter all coins. From then on `blacklister` blacklists.
+    /// Deploys both tokens and mints the whole supply to the minter. From then on `blacklister` can
+    /// blacklist.
     ///
     /// # Errors
     /// [`SignFault`]

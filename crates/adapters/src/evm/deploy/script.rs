@@ -1,4 +1,4 @@
-//! Transactions of one key in memory, one after the other: signed at once, sent by the caller in this order.
+//! Transactions of one key in memory: signed immediately, sent by the caller in this order.
 
 use domain::chain::{Address, Fees, SignFault, Signed, vault};
 
@@ -7,14 +7,14 @@ use crate::evm::rlp::List;
 use crate::evm::signers::LocalKey;
 use crate::evm::transaction::Transaction;
 
-/// Enough for any contract of ours and of Circle's.
+/// Gas limit of deployments: enough for Corridor's and Circle's contracts.
 const CREATE_GAS: u64 = 6_000_000;
-/// Enough for any function of a token.
+/// Gas limit of token calls.
 const CALL_GAS: u64 = 300_000;
-/// A plain payment, also to a contract that looks at it.
+/// Gas limit of a plain payment, also to a contract that inspects it.
 const PAY_GAS: u64 = 50_000;
 
-/// What one key does.
+/// A sequence of transactions of one key.
 pub struct Script<'a> {
     key: &'a LocalKey,
     chain_id: u64,
@@ -24,12 +24,12 @@ pub struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    /// Begins at this nonce.
+    /// Starts at this nonce.
     pub const fn new(key: &'a LocalKey, chain_id: u64, nonce: u64, fees: Fees) -> Script<'a> {
         Script { key, chain_id, nonce, fees, signed: Vec::new() }
     }
 
-    /// Whose transactions they are.
+    /// The signer's address.
     pub const fn signer(&self) -> Address {
         self.key.address()
     }
@@ -50,7 +50,7 @@ impl<'a> Script<'a> {
         self.add(Some(to), Vec::new(), wei, PAY_GAS)
     }
 
-    /// Pays coins out of the signer's balance.
+    /// Pays tokens from the signer's balance.
     ///
     /// # Errors
     /// [`SignFault`]
@@ -59,7 +59,7 @@ impl<'a> Script<'a> {
         self.call(token, input.finish())
     }
 
-    /// Makes the signer, who is USDC's master minter, a minter and mints for him.
+    /// Makes the signer, USDC's master minter, a minter and mints to its account.
     ///
     /// # Errors
     /// [`SignFault`]
@@ -86,7 +86,7 @@ impl<'a> Script<'a> {
         self.call(controller, abi::grant_operator(&account))
     }
 
-    /// Creates a contract with a plain CREATE; answers where.
+    /// Creates a contract with a plain CREATE; returns its address.
     ///
     /// # Errors
     /// [`SignFault`]
@@ -98,7 +98,7 @@ impl<'a> Script<'a> {
         Ok(Address(address))
     }
 
-    /// Calls what creates a contract.
+    /// Calls a contract that creates another.
     pub(super) fn deploy(&mut self, to: Address, data: Vec<u8>) -> Result<(), SignFault> {
         self.add(Some(to), data, 0, CREATE_GAS)
     }
@@ -112,7 +112,7 @@ impl<'a> Script<'a> {
         Ok(())
     }
 
-    /// The transactions, in the order in which they are to be sent.
+    /// The transactions, in sending order.
     pub fn finish(self) -> Vec<Signed> {
         self.signed
     }

@@ -1,4 +1,4 @@
-//! Reading JSON-RPC answers: every request has exactly one, and it is either a result or an error.
+//! Parses JSON-RPC responses: every request has exactly one, which is either a result or an error.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -13,7 +13,7 @@ type Outcome = Result<Box<RawValue>, NodeError>;
 struct Response {
     #[serde(default)]
     id: Option<u64>,
-    /// `null` is a result; a missing one is none.
+    /// `null` is a result; a missing member is not.
     #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     #[serde(default)]
@@ -47,21 +47,21 @@ impl Response {
     }
 }
 
-/// The bytes that a call was reverted with: text in hexadecimal, which some nodes put a word before.
+/// The revert data of a call: hexadecimal text, which some nodes prefix with a word.
 fn revert_data(data: &RawValue) -> Option<Vec<u8>> {
     let text: String = serde_json::from_str(data.get()).ok()?;
     hex::bytes(text.strip_prefix("Reverted ").unwrap_or(&text))
 }
 
-/// The answer to a single request.
+/// The response to a single request.
 pub(super) fn single(body: &[u8]) -> Result<Outcome, RpcFault> {
     parse::<Response>(body)?.outcome()
 }
 
-/// The answers to requests numbered from 0, in that order, whatever order they came in.
+/// The responses to requests numbered from 0, in that order, whatever order they arrived in.
 pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault> {
     if body.trim_ascii_start().starts_with(b"{") {
-        // A node that takes no arrays says so once for all of them.
+        // A node without support for arrays returns one error for all of them.
         return match single(body)? {
             Err(error) => Err(RpcFault::Node(error)),
             Ok(_) => Err(RpcFault::Malformed("one answer to several requests".to_owned())),
@@ -74,14 +74,14 @@ pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault>
         match place {
             Some(place @ None) => *place = Some(response.outcome()?),
             Some(Some(_)) => return Err(RpcFault::Malformed("two answers to one request".to_owned())),
-            None => return Err(RpcFault::Malformed("an answer to what was not asked".to_owned())),
+            None => return Err(RpcFault::Malformed("an answer to no request".to_owned())),
         }
     }
     let complete: Option<Vec<Outcome>> = outcomes.into_iter().collect();
     complete.ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
 }
 
-/// Reads the result of `method`.
+/// Parses the result of `method`.
 pub(super) fn read<T: DeserializeOwned>(method: &str, result: &RawValue) -> Result<T, RpcFault> {
     serde_json::from_str(result.get()).map_err(|error| RpcFault::Malformed(clean(&format!("{method}: {error}"))))
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a node sends, it is an answer or a fault.
+        /// Whatever a node sends parses as a response or is a fault.
         #[test]
         fn no_answer_breaks_the_reader(bytes in any::<Vec<u8>>(), text in r#"[\[\]{}",:0-9a-z]{0,60}"#) {
             for body in [&bytes[..], text.as_bytes()] {

@@ -1,22 +1,23 @@
-//! What nodes say when they refuse: classified by their own words, since no two agree on codes.
+//! Nodes' errors, classified by their text, since no two implementations agree on codes.
 //!
-//! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text stays a text.
+//! Known: geth, reth, erigon, nethermind, besu, anvil, and the large providers. An unknown text is
+//! kept as text.
 
 use domain::chain::{Broadcast, ChainFault};
 use domain::time::Span;
 
 use super::TransportFault;
 
-/// Longest text of a node that is passed on.
+/// Longest error text of a node that is passed on.
 const MAX_TEXT_CHARS: usize = 300;
 
-/// An error that a node answered.
+/// An error that a node returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code})")]
 pub(crate) struct NodeError {
     pub(crate) code: i64,
     pub(crate) message: String,
-    /// What a call was reverted with.
+    /// Revert data.
     pub(crate) data: Option<Vec<u8>>,
 }
 
@@ -25,23 +26,24 @@ pub(crate) struct NodeError {
 pub(crate) enum RpcFault {
     #[error(transparent)]
     Transport(TransportFault),
-    /// It answered, but what cannot be.
+    /// The node answered, but the answer is impossible.
     #[error("{0}")]
     Malformed(String),
     #[error(transparent)]
     Node(NodeError),
-    /// It was not asked: it has failed again and again, or asked for a pause.
-    #[error("it is left alone for another {} ms after failures", .0.0 / 1_000)]
+    /// The node was not asked: it failed repeatedly, or asked for a pause.
+    #[error("it is not asked for another {} ms after failures", .0.0 / 1_000)]
     Resting(Span),
 }
 
 impl RpcFault {
-    /// As the port says it, with the name of the node.
+    /// As the port reports it, with the node's name.
     pub(crate) fn at(&self, node: &str) -> ChainFault {
         ChainFault::Unreachable(format!("{node}: {self}"))
     }
 
-    /// Whether the node could not serve. One that refuses a question has served; the answer's length is the question's.
+    /// Whether the node is unhealthy. A node that rejects a request is healthy; an oversized answer
+    /// is due to the request.
     pub(crate) fn is_failure(&self) -> bool {
         match self {
             RpcFault::Transport(TransportFault::TooLarge { .. }) => false,
@@ -50,7 +52,7 @@ impl RpcFault {
         }
     }
 
-    /// Whether the node wants to be asked later.
+    /// Whether the node asks to be retried later.
     pub(crate) fn is_pause(&self) -> bool {
         match self {
             RpcFault::Transport(TransportFault::Busy { .. }) | RpcFault::Resting(_) => true,
@@ -59,7 +61,7 @@ impl RpcFault {
         }
     }
 
-    /// Whether less should be asked for at once.
+    /// Whether a smaller request may succeed.
     pub(crate) fn is_too_much(&self) -> bool {
         match self {
             RpcFault::Transport(TransportFault::TooLarge { .. }) => true,
@@ -68,7 +70,7 @@ impl RpcFault {
         }
     }
 
-    /// What it means for a transaction that was to be broadcast.
+    /// The outcome of a broadcast that failed with this error.
     pub(crate) fn broadcast(self) -> Broadcast {
         match self {
             RpcFault::Node(error) => error.broadcast(),
@@ -100,7 +102,7 @@ const UNDERPRICED: [&str; 10] = [
 ];
 const INSUFFICIENT_FUNDS: [&str; 4] =
     ["insufficient funds", "insufficientfunds", "insufficient balance", "upfront cost exceeds account balance"];
-/// What an answer about logs can have too much of, and the words for too much.
+/// Terms for what an answer about logs can exceed, and for exceeding it.
 const AMOUNTS: [&str; 5] = ["range", "results", "logs", "response size", "response is too big"];
 const EXCESS: [&str; 12] = [
     "limit",
@@ -116,14 +118,15 @@ const EXCESS: [&str; 12] = [
     "maximum",
     "max ",
 ];
-/// Troubles of the node itself: they say nothing about the transaction, which it may have taken.
+/// Problems of the node itself: they prove nothing about the transaction, which it may have
+/// accepted.
 const TROUBLED: [&str; 5] =
     ["internal error", "too many requests", "rate limit", "limit exceeded", "temporarily unavailable"];
-/// A node that is asked too often.
+/// Rate limits.
 const PAUSE: [&str; 5] = ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
-/// HTTP's status of that, which some put in JSON-RPC's place of a code.
+/// HTTP's status for it, which some nodes put in place of a JSON-RPC code.
 const TOO_MANY_REQUESTS: i64 = 429;
-/// JSON-RPC's code of them.
+/// JSON-RPC's code for it.
 const INTERNAL_ERROR: i64 = -32603;
 const TIMED_OUT: [&str; 3] = ["timed out", "timeout", "duration exceeded"];
 const EXECUTION_FAILED: [&str; 7] = [
@@ -135,7 +138,7 @@ const EXECUTION_FAILED: [&str; 7] = [
     "stack underflow",
     "invalid jump",
 ];
-/// geth's code of a revert, which others copied.
+/// geth's code of a revert, which others adopted.
 const REVERTED: i64 = 3;
 
 impl NodeError {
@@ -144,12 +147,12 @@ impl NodeError {
         any.iter().any(|text| said.contains(text))
     }
 
-    /// Whether the call itself went wrong, not the asking.
+    /// Whether the call itself failed, rather than the request.
     pub(crate) fn is_execution(&self) -> bool {
         self.code == REVERTED || self.data.is_some() || self.says(&EXECUTION_FAILED)
     }
 
-    /// Whether it asks for a pause. By the code first; a known text is a shortcut.
+    /// Whether the node asks for a pause. The code decides first; a known text is a shortcut.
     fn is_pause(&self) -> bool {
         self.code == TOO_MANY_REQUESTS || self.says(&PAUSE) && !self.is_too_much()
     }
@@ -159,8 +162,8 @@ impl NodeError {
     }
 
     fn broadcast(self) -> Broadcast {
-        // "replacement transaction underpriced" names a transaction, too: what is known comes first all the same,
-        // since no node says both.
+        // "replacement transaction underpriced" also mentions a transaction: known texts are
+        // matched first, since no node combines both.
         if self.says(&ALREADY_KNOWN) {
             Broadcast::AlreadyKnown
         } else if self.says(&NONCE_TOO_LOW) {
@@ -177,7 +180,7 @@ impl NodeError {
     }
 }
 
-/// A node's text as it may stand in a log: one line, bounded.
+/// A node's text for a log: one line, bounded.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_TEXT_CHARS).collect()
 }
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_a_broadcast_are_told_apart() {
+    fn refusals_of_a_broadcast_are_distinguished() {
         use Broadcast::{AlreadyKnown, InsufficientFunds, NonceTooLow, Underpriced};
         for (message, expected) in [
             // geth
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn other_refusals_keep_their_words_and_an_unclear_outcome_stays_one() {
+    fn other_rejections_keep_their_text_and_unclear_outcomes_stay_unclear() {
         for message in ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""] {
             assert!(matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message)));
         }
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_logs_is_no_fault_of_the_node() {
+    fn too_many_logs_is_not_a_node_fault() {
         for (message, expected) in [
             ("query returned more than 10000 results", true),
             ("range 1000000 exceeds limit of 10000", true),
@@ -272,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_call_is_told_from_a_failed_question() {
+    fn a_failed_call_differs_from_a_failed_request() {
         for (message, expected) in [
             ("execution reverted: Pausable: paused", true),
             ("VM execution error.", true),

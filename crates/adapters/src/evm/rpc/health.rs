@@ -1,5 +1,5 @@
-//! How a node has served lately: one that fails again and again, or asks for a pause, is left alone for a growing while.
-//! A node that answers "no" serves.
+//! A node's recent health: one that fails repeatedly, or asks for a pause, rests for a growing
+//! time. A node that answers with a rejection is healthy.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use domain::time::{Span, Timestamp};
 use super::TransportFault;
 use super::faults::RpcFault;
 
-/// The rest after a second failure in a row; it doubles with each further one …
+/// The rest after a second consecutive failure; it doubles with each further one …
 const REST: Span = Span::millis(500);
 /// … up to this,
 const REST_MAX: Span = Span::secs(10);
@@ -17,7 +17,7 @@ const PAUSE: Span = Span::secs(1);
 const PAUSE_MAX: Span = Span::mins(1);
 /// The longest pause that a node can ask for.
 const ASKED_MAX: Span = Span::mins(5);
-/// A head that was named so long ago says nothing about a node.
+/// A head older than this proves nothing about the node's health.
 const FRESH: Span = Span::secs(10);
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Health(Mutex<State>);
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     rests_until: Option<Timestamp>,
-    /// Failures in a row. Questions that were under way together fail once.
+    /// Consecutive failures. Requests in flight together count as one failure.
     failures: u32,
     failed_at: Option<Timestamp>,
     head: Option<(u64, Timestamp)>,
@@ -39,7 +39,7 @@ impl Health {
 
     pub(super) fn rests_for(&self, now: Timestamp) -> Option<Span> {
         let until = self.state().rests_until?;
-        // A clock that was set back makes no rest longer than the longest.
+        // A clock that was set back never extends a rest beyond the longest.
         (now < until && until - now <= ASKED_MAX).then(|| until - now)
     }
 
@@ -53,7 +53,7 @@ impl Health {
         self.state().head = Some((number, now));
     }
 
-    /// A question that was `begun` at this instant was answered, or failed with this fault.
+    /// Records that a request `begun` at this instant was answered, or failed with this fault.
     pub(super) fn note(&self, begun: Timestamp, now: Timestamp, fault: Option<&RpcFault>) {
         let mut state = self.state();
         let Some(fault) = fault.filter(|fault| fault.is_failure()) else {
@@ -73,7 +73,7 @@ impl Health {
                 Some(doubled(PAUSE, before, PAUSE_MAX).max(asked.min(ASKED_MAX)))
             }
             fault if fault.is_pause() => Some(doubled(PAUSE, before, PAUSE_MAX)),
-            // Once may be chance.
+            // A single failure may be chance.
             _ => before.checked_sub(1).map(|times| doubled(REST, times, REST_MAX)),
         };
         state.rests_until = rest.map(|rest| now + rest);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_asks_for_a_pause_gets_it_and_a_longer_one_each_time() {
+    fn a_node_that_asks_for_a_pause_rests_longer_each_time() {
         let health = Health::default();
         health.note(at(0), at(0), Some(&busy(Some(7))));
         assert_eq!(health.rests_for(at(0)), Some(Span::secs(7)));

@@ -1,5 +1,5 @@
-//! JSON-RPC over HTTP. It never follows a redirect, never repeats a request, never reads more than a bounded answer, and
-//! never names the node's URL: it often contains a key.
+//! JSON-RPC over HTTP. It follows no redirect, repeats no request, reads a bounded answer only, and
+//! never logs the node's URL: it often contains a key.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -13,31 +13,31 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{Transport, TransportFault};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// How long an unused connection is kept: shorter than what servers usually keep.
+/// Idle timeout of connections: shorter than that of most servers.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
-/// How a node is reached.
+/// Connection settings of a node.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// Its URL, with the key in it, if it has one.
+    /// Its URL, which may contain a key.
     pub url: SecretString,
-    /// Longest wait for a connection.
+    /// Connect timeout.
     pub connect_timeout: Duration,
-    /// Longest wait for a whole answer.
+    /// Timeout for a complete answer.
     pub request_timeout: Duration,
-    /// Longest answer.
+    /// Maximum size of an answer.
     pub max_answer_bytes: usize,
-    /// Whether a node beyond this machine may be asked without TLS: one in the same private network.
+    /// Whether plain HTTP beyond this machine is allowed, for a node in the same private network.
     pub allow_plain_http: bool,
 }
 
-/// Why a node cannot be asked.
+/// Why a node's settings are rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpTransportError {
     /// Not a URL with a host.
     #[error("not the URL of a node")]
     Url,
-    /// Without TLS, beyond this machine.
+    /// Plain HTTP beyond this machine.
     #[error("only https is allowed (plain http to this machine itself excepted)")]
     NotHttps,
     /// The HTTP client cannot be built.
@@ -53,10 +53,10 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Connects to nothing yet.
+    /// Opens no connection yet.
     ///
     /// # Errors
-    /// [`HttpTransportError`]: the URL is none or is not allowed.
+    /// [`HttpTransportError`]: the URL is invalid or not allowed.
     pub fn new(settings: &HttpSettings) -> Result<HttpTransport, HttpTransportError> {
         let url = Url::parse(settings.url.expose_secret()).map_err(|_| HttpTransportError::Url)?;
         let here = matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
@@ -67,7 +67,7 @@ impl HttpTransport {
             _ => return Err(HttpTransportError::Url),
         }
         let builder = Client::builder();
-        // Without TLS nobody is trusted: the system's certificates need no reading.
+        // Without TLS no certificate is checked, so the system's are not loaded.
         let builder = if url.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
         let client = builder
             .connect_timeout(settings.connect_timeout)
@@ -99,13 +99,13 @@ impl HttpTransport {
             }
             answer.extend_from_slice(&chunk);
         }
-        // Some nodes say their JSON-RPC errors with a status of their own.
+        // Some nodes send JSON-RPC errors with an HTTP error status.
         let is_json = matches!(answer.trim_ascii_start().first(), Some(b'{' | b'['));
         if status.is_success() || is_json { Ok(answer) } else { Err(TransportFault::Failed(format!("HTTP {status}"))) }
     }
 }
 
-/// What a node says that wants to be asked later, whatever else its answer contains.
+/// A request for a pause, whatever else the answer contains.
 fn busy(status: StatusCode, headers: &HeaderMap) -> Option<TransportFault> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let asked = text(RETRY_AFTER);
@@ -115,7 +115,7 @@ fn busy(status: StatusCode, headers: &HeaderMap) -> Option<TransportFault> {
     }
     let retry_after = asked.and_then(|asked| match asked.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
-        // A date: as far from the answer's own date, whatever our clock says.
+        // A date: relative to the answer's own `Date`, independent of the local clock.
         Err(_) => {
             let date = |text: &str| jiff::fmt::rfc2822::parse(text).ok().map(|at| at.timestamp());
             Duration::try_from(date(asked)?.duration_since(date(text(DATE)?)?)).ok()

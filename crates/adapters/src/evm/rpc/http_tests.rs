@@ -1,4 +1,4 @@
-//! Tests of the HTTP transport against a socket that answers what it is told.
+//! Tests of the HTTP transport against a socket with scripted answers.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -19,7 +19,7 @@ fn transport(url: &str) -> HttpTransport {
     HttpTransport::new(&settings(url)).expect("transport")
 }
 
-/// Serves one answer and gives the URL, whose path looks like a key.
+/// Serves one answer and returns its URL, whose path looks like a key.
 async fn serve_once(head: &'static str, body: String) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
     let url = format!("http://{}/v3/secret-key", listener.local_addr().expect("address"));
@@ -29,14 +29,14 @@ async fn serve_once(head: &'static str, body: String) -> String {
         let _ = socket.read(&mut request).await.expect("request");
         let head = format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
         socket.write_all(head.as_bytes()).await.expect("head");
-        // A client that has read enough hangs up; that is its right.
+        // A client that has read enough may hang up.
         let _ = socket.write_all(body.as_bytes()).await;
     });
     url
 }
 
 #[tokio::test]
-async fn errors_with_a_status_of_their_own_are_read() {
+async fn errors_with_their_own_status_are_read() {
     for (head, body, expected) in [
         ("200 OK", "[1]", Ok("[1]")),
         ("400 Bad Request", " {\"error\":1}", Ok(" {\"error\":1}")),
@@ -54,7 +54,7 @@ async fn errors_with_a_status_of_their_own_are_read() {
 }
 
 #[tokio::test]
-async fn a_node_that_asks_for_a_pause_is_heard_whatever_the_body_says() {
+async fn a_pause_is_recognised_with_any_body() {
     let json = r#"{"id":0,"result":"0x1"}"#;
     let date = "date: Wed, 25 Nov 2026 20:00:00 GMT";
     for (head, status, seconds) in [
@@ -71,7 +71,7 @@ async fn a_node_that_asks_for_a_pause_is_heard_whatever_the_body_says() {
 }
 
 #[tokio::test]
-async fn an_answer_beyond_the_bound_is_not_read() {
+async fn an_oversized_answer_is_not_read() {
     let url = serve_once("200 OK", "x".repeat(101)).await;
     assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
     let url = serve_once("413 Payload Too Large", String::new()).await;
@@ -81,7 +81,7 @@ async fn an_answer_beyond_the_bound_is_not_read() {
 #[tokio::test]
 async fn a_fault_never_names_the_url() {
     let url = serve_once("200 OK", String::new()).await;
-    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("nobody is there");
+    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("the port is closed");
     assert!(!refused.to_string().contains("secret-key"), "{refused}");
     drop(url);
 }

@@ -1,5 +1,5 @@
-//! JSON-RPC 2.0 to one node, over whatever carries bytes. What comes back is untrusted: its shape is checked here, its
-//! meaning by who asked. Nothing is ever asked twice on its own account.
+//! JSON-RPC 2.0 to one node, over any transport. Answers are untrusted: their shape is checked
+//! here, their meaning by the caller. No request is repeated here.
 
 mod answer;
 mod faults;
@@ -23,16 +23,17 @@ use health::Health;
 pub(super) use http::describe;
 pub use http::{HttpSettings, HttpTransport, HttpTransportError};
 
-/// Carries one JSON-RPC message to a node and brings the answer back: HTTP, or a chain in this very process.
+/// Transports one JSON-RPC message to a node and returns the answer: over HTTP, or to a chain in
+/// this process.
 pub trait Transport: Send + Sync {
-    /// Sends a request, or an array of requests, and answers with the bytes that came back.
+    /// Sends a request, or an array of requests, and returns the raw answer.
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>>;
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransportFault {
-    /// No connection, no answer in time, an answer that broke off, or one that is no JSON-RPC.
+    /// No connection, a timeout, a truncated answer, or one that is not JSON-RPC.
     #[error("{0}")]
     Failed(String),
     /// The node asks for a pause (HTTP 429, or 503 with `Retry-After`).
@@ -40,13 +41,13 @@ pub enum TransportFault {
     Busy {
         /// Its status.
         status: u16,
-        /// How long it wants to be left alone, where it says so.
+        /// How long to wait, if the node says so.
         retry_after: Option<Duration>,
     },
-    /// The answer is longer than is allowed.
-    #[error("the answer is longer than {max_bytes} bytes")]
+    /// The answer exceeds the limit.
+    #[error("the answer is larger than {max_bytes} bytes")]
     TooLarge {
-        /// The bound.
+        /// The limit.
         max_bytes: usize,
     },
 }
@@ -80,15 +81,15 @@ impl<'a> Message<'a> {
 
 /// A node of one chain.
 pub(super) struct Endpoint {
-    /// What it is called in messages: never its address, which often contains a key.
+    /// Its name in messages: never its address, which often contains a key.
     name: String,
     transport: Arc<dyn Transport>,
     chain_id: u64,
     clock: Arc<dyn Clock>,
     health: Health,
-    /// Whether it has said that it is on that chain.
+    /// Whether it has confirmed the chain id.
     is_known: AtomicBool,
-    /// Whether it has refused an array of requests: from then on it is asked one by one.
+    /// Whether it has rejected an array of requests: from then on requests are sent one by one.
     takes_no_batches: AtomicBool,
 }
 
@@ -111,22 +112,22 @@ impl Endpoint {
         &self.name
     }
 
-    /// How long it is still left alone.
+    /// How long it still rests.
     pub(super) fn rests_for(&self) -> Option<Span> {
         self.health.rests_for(self.clock.now())
     }
 
-    /// Its newest block, where it has named that just now.
+    /// Its newest block, if it named it recently.
     pub(super) fn fresh_head(&self) -> Option<u64> {
         self.health.fresh_head(self.clock.now())
     }
 
-    /// It has named its newest block.
+    /// Records its newest block.
     pub(super) fn note_head(&self, number: u64) {
         self.health.note_head(number, self.clock.now());
     }
 
-    /// Asks for one thing.
+    /// Sends one request.
     pub(super) async fn ask<T: DeserializeOwned>(&self, method: &'static str, params: Value) -> Result<T, RpcFault> {
         self.check_chain().await?;
         self.ask_unchecked(method, params).await
@@ -146,8 +147,8 @@ impl Endpoint {
         answer::single(&body)
     }
 
-    /// Asks for several things at once, so that one node answers all of them; the answers are in the same order. A node
-    /// that takes no arrays is asked one by one.
+    /// Sends several requests at once, so that one node answers all of them; the answers are in the
+    /// same order. A node without support for arrays is asked one by one.
     pub(super) async fn ask_all(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
         self.check_chain().await?;
         self.watched(self.ask_batch(requests)).await
@@ -163,12 +164,13 @@ impl Endpoint {
             Err(fault) => Err(fault),
         };
         let refused = match answered {
-            // What keeps it from answering anything at all says nothing about arrays.
+            // A node that cannot answer at all reveals nothing about its support for arrays.
             Err(fault) if !fault.is_pause() => fault,
             other => return other,
         };
         let Ok(outcomes) = self.ask_each(requests).await else { return Err(refused) };
-        // Each alone is answered, and all together are not. Too much at once is not remembered against it.
+        // Each request succeeds on its own, but the array fails. An oversized batch is not held
+        // against the node.
         if !matches!(refused, RpcFault::Transport(_)) {
             self.takes_no_batches.store(true, Ordering::Relaxed);
         }
@@ -188,7 +190,7 @@ impl Endpoint {
         self.transport.send(body).await.map_err(RpcFault::Transport)
     }
 
-    /// Leaves it alone while it rests, and remembers whether it could serve.
+    /// Skips the node while it rests, and records whether it was healthy.
     async fn watched<T>(&self, asked: impl Future<Output = Result<T, RpcFault>>) -> Result<T, RpcFault> {
         let begun = self.clock.now();
         if let Some(rest) = self.health.rests_for(begun) {
@@ -199,7 +201,7 @@ impl Endpoint {
         answered
     }
 
-    /// Believes a node only once it has named the chain: an address is valid on every chain.
+    /// Trusts a node only after it has named the chain: an address is valid on every chain.
     async fn check_chain(&self) -> Result<(), RpcFault> {
         if self.is_known.load(Ordering::Relaxed) {
             return Ok(());
@@ -213,7 +215,7 @@ impl Endpoint {
     }
 }
 
-/// Reads one answer of [`Endpoint::ask_all`].
+/// Parses one answer of [`Endpoint::ask_all`].
 pub(super) fn read<T: DeserializeOwned>(
     method: &'static str,
     answer: Result<Box<RawValue>, NodeError>,

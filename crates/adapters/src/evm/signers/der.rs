@@ -1,6 +1,6 @@
-//! The little of DER that key stores answer in: sequences, integers, strings, each with an exact length.
+//! The subset of DER that key stores use: sequences, integers, strings, each with an exact length.
 
-/// What is left to read.
+/// The remaining input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Der<'a>(pub(super) &'a [u8]);
 
@@ -11,13 +11,13 @@ pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
 
 impl<'a> Der<'a> {
-    /// The content of the next element, which has to have this tag.
+    /// The content of the next element, which must have this tag.
     pub(super) fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (found, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match *first {
             short @ 0..=0x7f => (usize::from(short), rest),
-            // One or two bytes of length, and no more of them than needed.
+            // One or two length bytes, and no more of them than needed.
             0x81 => {
                 let (length, rest) = rest.split_first()?;
                 (usize::from(*length).checked_sub(0x80)? + 0x80, rest)
@@ -33,7 +33,7 @@ impl<'a> Der<'a> {
         (*found == tag).then_some(content)
     }
 
-    /// The next element, which has to be the last.
+    /// The next element, which must be the last.
     pub(super) fn only(mut self, tag: u8) -> Option<&'a [u8]> {
         let content = self.take(tag)?;
         self.0.is_empty().then_some(content)
@@ -63,7 +63,7 @@ pub(super) fn secp256k1_public_key(der: &[u8]) -> Option<&[u8]> {
     let point = info.only(BIT_STRING)?;
     let is_ours =
         algorithm.take(OBJECT_IDENTIFIER)? == EC_PUBLIC_KEY && algorithm.only(OBJECT_IDENTIFIER)? == SECP256K1;
-    // The first byte of a bit string counts the bits that do not belong to it.
+    // The first byte of a bit string counts its unused bits.
     let (0, point) = point.split_first().map(|(unused, point)| (*unused, point))? else { return None };
     is_ours.then_some(point)
 }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_the_shortest_ones() {
+    fn lengths_must_use_the_shortest_form() {
         let long = |prefix: &[u8], length: usize| [prefix, &vec![1; length]].concat();
         assert_eq!(Der(&long(&[4, 0x81, 0x80], 0x80)).only(OCTET_STRING).map(<[u8]>::len), Some(0x80));
         assert_eq!(Der(&long(&[4, 0x82, 1, 0], 0x100)).only(OCTET_STRING).map(<[u8]>::len), Some(0x100));
@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_break_the_reader(bytes in any::<Vec<u8>>()) {
-            // What is read lies within what came.
+            // Parsed values lie within the input.
             if let Some((r, s)) = ecdsa_signature(&bytes) {
                 prop_assert!(r.len() + s.len() + 6 <= bytes.len());
             }

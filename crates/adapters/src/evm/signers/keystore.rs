@@ -1,6 +1,6 @@
 //! Encrypted key files: Web3 Secret Storage, version 3, as geth, Foundry and others write them.
 //!
-//! Reads only; makes no key. Costs are bounded, so that a file cannot occupy the machine.
+//! Read-only; creates no key. Costs are bounded, so that a file cannot exhaust the machine.
 
 use aes::Aes128;
 use ctr::Ctr128BE;
@@ -16,20 +16,20 @@ use zeroize::Zeroizing;
 use super::{KeyError, LocalKey};
 use crate::evm::hex;
 
-/// Larger than any key file.
+/// Maximum file size: larger than any key file.
 const MAX_FILE_BYTES: usize = 64 * 1024;
-/// Most memory that scrypt may take (128 × n × r bytes); geth's standard takes 256 MiB.
+/// Maximum memory for scrypt (128 × n × r bytes); geth's default uses 256 MiB.
 const MAX_SCRYPT_BYTES: u64 = 512 * 1024 * 1024;
-/// Most work that scrypt may make beyond its memory.
+/// Maximum work for scrypt beyond its memory.
 const MAX_SCRYPT_P: u32 = 16;
-/// Most rounds of PBKDF2; others' standard is 262,144.
+/// Maximum number of PBKDF2 rounds; the common default is 262,144.
 const MAX_PBKDF2_ROUNDS: u32 = 10_000_000;
 const DERIVED_BYTES: usize = 32;
 
 #[derive(Deserialize)]
 struct File {
     version: u8,
-    /// Not secret, and not always there.
+    /// Not secret, and optional.
     #[serde(default)]
     address: Option<String>,
     #[serde(alias = "Crypto")]
@@ -59,7 +59,8 @@ enum Kdf {
 }
 
 impl LocalKey {
-    /// From the text of a keystore file and its password. Takes about a second: not for the threads of a runtime.
+    /// Decrypts a keystore file with its password. Takes about a second: never call it on a runtime
+    /// thread.
     ///
     /// # Errors
     /// [`KeyError::Password`], [`KeyError::Keystore`], [`KeyError::NotAKey`]
@@ -83,7 +84,7 @@ impl LocalKey {
             return Err(KeyError::Password);
         }
         let mut cipher = Ctr128BE::<Aes128>::new_from_slices(cipher_key, &digits(&crypto.cipherparams.iv)?)
-            .map_err(|_| unsupported("an iv has 16 bytes"))?;
+            .map_err(|_| unsupported("the iv must have 16 bytes"))?;
         cipher.apply_keystream(&mut text);
         let key = LocalKey::from_bytes(&text)?;
         let named = file.address.as_deref().map(digits).transpose()?;
@@ -100,15 +101,15 @@ impl Kdf {
         let mut derived = Zeroizing::new([0; DERIVED_BYTES]);
         let (Kdf::Scrypt { dklen, .. } | Kdf::Pbkdf2 { dklen, .. }) = self;
         if *dklen != DERIVED_BYTES {
-            return Err(unsupported("dklen has to be 32"));
+            return Err(unsupported("dklen must be 32"));
         }
         match self {
             Kdf::Scrypt { n, r, p, salt, .. } => {
                 let memory = n.saturating_mul(u64::from(*r)).saturating_mul(128);
                 if !n.is_power_of_two() || memory > MAX_SCRYPT_BYTES || *p > MAX_SCRYPT_P {
-                    return Err(unsupported("scrypt with such costs"));
+                    return Err(unsupported("scrypt with these costs"));
                 }
-                let log_n = u8::try_from(n.ilog2()).map_err(|_| unsupported("scrypt with such costs"))?;
+                let log_n = u8::try_from(n.ilog2()).map_err(|_| unsupported("scrypt with these costs"))?;
                 let params =
                     scrypt::Params::new(log_n, *r, *p).map_err(|error| KeyError::Keystore(error.to_string()))?;
                 scrypt::scrypt(password, &digits(salt)?, &params, derived.as_mut())
@@ -116,7 +117,7 @@ impl Kdf {
             }
             Kdf::Pbkdf2 { c, prf, salt, .. } => {
                 if prf != "hmac-sha256" || *c == 0 || *c > MAX_PBKDF2_ROUNDS {
-                    return Err(unsupported("pbkdf2 with such a function or cost"));
+                    return Err(unsupported("pbkdf2 with this function or cost"));
                 }
                 pbkdf2::pbkdf2::<Hmac<Sha256>>(password, &digits(salt)?, *c, derived.as_mut())
                     .map_err(|error| KeyError::Keystore(error.to_string()))?;

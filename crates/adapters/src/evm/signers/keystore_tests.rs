@@ -1,9 +1,9 @@
-//! Tests of reading key files: files that another implementation wrote, and what is refused.
+//! Tests of reading key files: files written by another implementation, and unsupported ones.
 
 use super::*;
 
-/// Written by Python's eth-keyfile for the key and password of the definition's vectors, at little cost. (The vectors
-/// themselves take a minute without optimization.)
+/// Written by Python's eth-keyfile for the key and password of the specification's vectors, at low
+/// cost. (The vectors themselves take a minute without optimization.)
 const SCRYPT: &str = r#"{"address":"008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b","crypto":{"cipher":"aes-128-ctr",
     "cipherparams":{"iv":"1392b5187cc651113ca8ae4b4bdd9222"},
     "ciphertext":"dc1700a3dd627518c4308ad9ddf6392eda0a44253b6e9bea5a2d7d7f8f817891","kdf":"scrypt",
@@ -29,21 +29,21 @@ fn files_of_both_kinds_are_read() {
 }
 
 #[test]
-fn a_wrong_password_is_told_from_a_broken_file() {
+fn a_wrong_password_differs_from_a_broken_file() {
     assert!(matches!(read(SCRYPT, "testpassworD"), Err(KeyError::Password)));
     assert!(matches!(read(PBKDF2, ""), Err(KeyError::Password)));
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_features_are_rejected_by_name() {
     for (from, to, reason) in [
         ("\"version\":3", "\"version\":1", "only version 3"),
         ("aes-128-ctr", "aes-128-cbc", "only aes-128-ctr"),
-        ("\"n\":1024", "\"n\":1000", "such costs"),
-        ("\"n\":1024", "\"n\":0", "such costs"),
-        ("\"n\":1024", "\"n\":1099511627776", "such costs"),
-        ("\"p\":1", "\"p\":17", "such costs"),
-        ("\"dklen\":32", "\"dklen\":64", "dklen has to be 32"),
+        ("\"n\":1024", "\"n\":1000", "these costs"),
+        ("\"n\":1024", "\"n\":0", "these costs"),
+        ("\"n\":1024", "\"n\":1099511627776", "these costs"),
+        ("\"p\":1", "\"p\":17", "these costs"),
+        ("\"dklen\":32", "\"dklen\":64", "dklen must be 32"),
         ("\"kdf\":\"scrypt\"", "\"kdf\":\"argon2\"", "argon2"),
         ("\"iv\":\"13", "\"iv\":\"", "16 bytes"),
         ("c54555f1", "xx4555f1", "not hexadecimal"),
@@ -57,7 +57,7 @@ fn what_is_not_supported_is_refused_by_name() {
     }
     for (from, to) in [("\"c\":1000", "\"c\":0"), ("\"c\":1000", "\"c\":4294967295"), ("hmac-sha256", "hmac-sha1")] {
         let refused = read(&PBKDF2.replace(from, to), PASSWORD).map(|key| key.address()).expect_err(from).to_string();
-        assert!(refused.contains("such a function or cost"), "{refused}");
+        assert!(refused.contains("this function or cost"), "{refused}");
     }
     let refused = read(&" ".repeat(MAX_FILE_BYTES + 1), PASSWORD).map(|key| key.address()).expect_err("too large");
     assert!(refused.to_string().contains("too large"));

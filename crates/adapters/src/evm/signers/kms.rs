@@ -1,5 +1,5 @@
-//! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`): the private keys never leave it. It also opens what it encrypted for
-//! us (`SYMMETRIC_DEFAULT`). Never repeats a request.
+//! Keys in AWS KMS (`ECC_SECG_P256K1`, `SIGN_VERIFY`): private keys never leave it. It also
+//! decrypts ciphertexts of `SYMMETRIC_DEFAULT` keys. Repeats no request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,32 +21,32 @@ use crate::evm::rpc::{clean, describe};
 const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
 const KEY_SPEC: &str = "ECC_SECG_P256K1";
-/// Longer than any answer of the three operations.
+/// Maximum size of an answer of the three operations.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// Who asks.
+/// AWS credentials.
 #[derive(Clone, Debug)]
 pub struct AwsCredentials {
     /// Not secret.
     pub access_key_id: String,
     /// Secret.
     pub secret_access_key: SecretString,
-    /// For credentials that were lent for a while.
+    /// Session token of temporary credentials.
     pub session_token: Option<SecretString>,
 }
 
-/// Where keys are.
+/// The location of the keys.
 #[derive(Clone, Debug)]
 pub struct KmsSettings {
     /// `eu-central-1`
     pub region: String,
-    /// Another endpoint than the region's own: a VPC endpoint.
+    /// Replaces the region's own endpoint: a VPC endpoint.
     pub endpoint: Option<String>,
-    /// Who asks.
+    /// Credentials.
     pub credentials: AwsCredentials,
-    /// Longest wait for a connection.
+    /// Connect timeout.
     pub connect_timeout: Duration,
-    /// Longest wait for a whole answer.
+    /// Timeout for a complete answer.
     pub request_timeout: Duration,
 }
 
@@ -54,17 +54,17 @@ pub struct KmsSettings {
 pub struct Kms {
     client: Client,
     url: Url,
-    /// As the header says it.
+    /// The value of the `host` header.
     host: String,
     region: String,
     credentials: AwsCredentials,
 }
 
 impl Kms {
-    /// Connects to nothing yet.
+    /// Opens no connection yet.
     ///
     /// # Errors
-    /// [`KeyError::Kms`]: no URL comes of the region or endpoint.
+    /// [`KeyError::Kms`]: the region or endpoint does not form a URL.
     pub fn new(settings: &KmsSettings) -> Result<Arc<Kms>, KeyError> {
         let own = format!("https://kms.{}.amazonaws.com/", settings.region);
         let url = settings.endpoint.as_deref().unwrap_or(&own);
@@ -76,7 +76,7 @@ impl Kms {
         }
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         let builder = Client::builder();
-        // Without TLS nobody is trusted: the system's certificates need no reading.
+        // Without TLS no certificate is checked, so the system's are not loaded.
         let builder = if url.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
         let client = builder
             .connect_timeout(settings.connect_timeout)
@@ -90,7 +90,7 @@ impl Kms {
         Ok(Arc::new(Kms { client, url, host, region, credentials }))
     }
 
-    /// The key of this id, ARN or alias; asks for its public half.
+    /// Looks up the key with this id, ARN or alias and fetches its public half.
     ///
     /// # Errors
     /// [`KeyError::Kms`], [`KeyError::NotAKey`], [`KeyError::Address`]
@@ -105,7 +105,7 @@ impl Kms {
         Ok(KmsSigner { kms: Arc::clone(self), id: id.to_owned(), address })
     }
 
-    /// What KMS encrypted; the ciphertext itself says with which key.
+    /// Decrypts a ciphertext, which itself names the key.
     ///
     /// # Errors
     /// [`KeyError::Kms`]

@@ -1,4 +1,4 @@
-//! Tests of the KMS signer against a double that checks the request's signature by itself.
+//! Tests of the KMS signer against a double that verifies the request's signature independently.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::*;
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const KEY_ID: &str = "alias/operator";
 
-/// What the double does wrong.
+/// The double's faults.
 #[derive(Clone, Copy, PartialEq)]
 enum Mischief {
     None,
@@ -50,7 +50,7 @@ impl Double {
         (double, url)
     }
 
-    /// Checks the signature over what came in, then does what was asked.
+    /// Verifies the signature of the request, then performs the operation.
     fn answer(&self, request: &Incoming) -> (&'static str, Value) {
         if request.headers.get("authorization") != Some(&request.expected_authorization()) {
             self.refused.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Double {
         }
     }
 
-    /// Its cipher is turning the bytes around.
+    /// The double's cipher reverses the bytes.
     fn decrypt(&self, body: &Value) -> (&'static str, Value) {
         let mut plain = STANDARD.decode(body["CiphertextBlob"].as_str().expect("text")).expect("base64");
         plain.reverse();
@@ -115,7 +115,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// What the header has to be, from the headers that came in rather than from those that were meant to go out.
+    /// The expected header, computed from the received headers rather than from the intended ones.
     fn expected_authorization(&self) -> String {
         let header = |name: &str| self.headers.get(name).cloned().unwrap_or_default();
         let authorization = header("authorization");
@@ -188,7 +188,7 @@ async fn a_request_with_another_secret_is_refused_by_the_double() {
 }
 
 #[tokio::test]
-async fn what_does_not_belong_to_the_key_is_not_let_out() {
+async fn a_foreign_signature_is_not_returned() {
     for mischief in [Mischief::OtherKey, Mischief::NotDer] {
         let (_double, url) = Double::serve(mischief);
         let signer = kms(&url, SECRET, None).key(KEY_ID, None).await.expect("key");
@@ -204,7 +204,7 @@ async fn what_does_not_belong_to_the_key_is_not_let_out() {
 }
 
 #[tokio::test]
-async fn what_kms_encrypted_is_opened() {
+async fn kms_ciphertexts_are_decrypted() {
     let (_double, url) = Double::serve(Mischief::None);
     let client = kms(&url, SECRET, Some("lent"));
     let plain = client.decrypt(&[3, 2, 1]).await.expect("decrypted");
@@ -216,7 +216,7 @@ async fn what_kms_encrypted_is_opened() {
 }
 
 #[test]
-fn a_key_store_beyond_this_machine_is_asked_over_tls() {
+fn a_remote_key_store_requires_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     for (endpoint, allowed) in
         [(None, true), (Some("https://vpce.example"), true), (Some("http://vpce.example"), false)]

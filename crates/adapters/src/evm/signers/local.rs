@@ -1,5 +1,5 @@
-//! Keys in this process's memory: from a file, from configuration where that is allowed, or derived from the sandbox's
-//! seed. The bytes are wiped when the key goes.
+//! Keys in this process's memory: from a file, from the configuration where allowed, or derived
+//! from the sandbox's seed. The bytes are wiped on drop.
 
 use domain::chain::{Address, SignFault};
 use domain::ports::Answer;
@@ -43,7 +43,7 @@ impl LocalKey {
         LocalKey::from_bytes(&bytes)
     }
 
-    /// Signs at once. The nonce is that of RFC 6979: the same digest gives the same signature.
+    /// Signs immediately. The nonce is that of RFC 6979: the same digest gives the same signature.
     ///
     /// # Errors
     /// [`SignFault::Failed`]
@@ -54,7 +54,7 @@ impl LocalKey {
         recoverable(digest, &r, &s, &self.address)
     }
 
-    /// Whose signature it is.
+    /// The signer's address.
     pub const fn address(&self) -> Address {
         self.address
     }
@@ -70,10 +70,11 @@ impl DigestSigner for LocalKey {
     }
 }
 
-/// The key that belongs to `label` (several parts) under a seed: HMAC-SHA-256 of the parts, each with its length.
+/// The key for `label` (several parts) under a seed: HMAC-SHA-256 of the parts, each with its
+/// length.
 ///
 /// # Errors
-/// [`KeyError::NotAKey`]: not a scalar, which nobody will ever see.
+/// [`KeyError::NotAKey`]: not a valid scalar, which has negligible probability.
 pub fn derive(seed: &SecretString, label: &[&[u8]]) -> Result<LocalKey, KeyError> {
     let mut mac = Hmac::<Sha256>::new_from_slice(seed.expose_secret().as_bytes())
         .map_err(|error| KeyError::NotAKey(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! Keys that sign 32-byte digests, wherever they live. Whatever a key store answers is checked here, for all of them
-//! alike: a signature that does not belong to the expected address is never let out.
+//! Keys that sign 32-byte digests, in any key store. Every key store's answer is verified here: a
+//! signature that does not belong to the expected address is never returned.
 
 mod der;
 mod keystore;
@@ -18,20 +18,21 @@ pub use local::{LocalKey, derive};
 pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};
 pub use tenant_keys::TenantKeys;
 
-/// A secp256k1 signature with the parity that tells whose it is. `s` is in the lower half of the order (EIP-2).
+/// A secp256k1 signature with the parity that identifies the signer. `s` is in the lower half of
+/// the order (EIP-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Big-endian.
     pub r: [u8; 32],
     /// Big-endian.
     pub s: [u8; 32],
-    /// Whether the y of the point r is odd (`yParity`).
+    /// Whether the y coordinate of the point r is odd (`yParity`).
     pub odd_y: bool,
 }
 
 /// One key.
 pub trait DigestSigner: Send + Sync {
-    /// Whose signature it is.
+    /// The signer's address.
     fn address(&self) -> Address;
     /// Signs a digest.
     fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>>;
@@ -40,44 +41,45 @@ pub trait DigestSigner: Send + Sync {
 /// Why a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Plain hexadecimal where that is not allowed.
+    /// A key in plain hexadecimal where that is not allowed.
     #[error("a key in plain text is refused here: use an encrypted keystore, PKCS#11 or KMS")]
     PlainText,
     /// Not a secp256k1 key.
     #[error("not a secp256k1 key: {0}")]
     NotAKey(String),
-    /// The keystore file cannot be read or has what is not supported.
+    /// The keystore file is unreadable or uses an unsupported feature.
     #[error("keystore: {0}")]
     Keystore(String),
-    /// The password of a keystore is another one.
+    /// The password does not decrypt the keystore.
     #[error("keystore: wrong password")]
     Password,
-    /// PKCS#11 does not answer as expected.
+    /// PKCS#11 returned an unexpected result.
     #[error("PKCS#11: {0}")]
     Pkcs11(String),
-    /// KMS does not answer as expected.
+    /// KMS returned an unexpected result.
     #[error("AWS KMS: {0}")]
     Kms(String),
-    /// The key's address is another one than configured.
+    /// The key's address differs from the configured one.
     #[error("the key belongs to {found}, not to {expected}")]
     Address {
-        /// The key's.
+        /// The key's address.
         found: Address,
-        /// The configured one.
+        /// The configured address.
         expected: Address,
     },
-    /// One key for two tenants or two roles: neither nonces nor the four eyes would be theirs.
-    #[error("{0} would sign for two: every tenant's every role needs a key of its own")]
+    /// One key for two tenants or two roles: they would share nonces, and the four-eyes rule would
+    /// not hold.
+    #[error("{0} is configured twice: each role of each tenant needs its own key")]
     Shared(Address),
 }
 
-/// Makes a key store's `r` and `s` an Ethereum signature of `expected`.
+/// Turns a key store's `r` and `s` into an Ethereum signature of `expected`.
 ///
-/// HSMs answer either of the two valid `s`, and no parity: `s` is brought to the lower half, both parities are tried,
-/// and the one that gives the expected address is taken.
+/// HSMs return either of the two valid values of `s`, and no parity: `s` is normalised to the lower
+/// half, and the parity that recovers the expected address is used.
 ///
 /// # Errors
-/// [`SignFault::Failed`]: it is not that address's signature.
+/// [`SignFault::Failed`]: the signature is not that address's.
 fn recoverable(digest: &[u8; 32], r: &[u8], s: &[u8], expected: &Address) -> Result<Signature, SignFault> {
     let failed = |what: &str| SignFault::Failed(format!("{what} (expected of {expected})"));
     let (Some(r), Some(s)) = (scalar(r), scalar(s)) else { return Err(failed("not a signature")) };
@@ -111,12 +113,12 @@ fn address_of(key: &VerifyingKey) -> Address {
     Address(address)
 }
 
-/// Reads a public key in SEC1 form (`04`, x, y).
+/// Parses a public key in SEC1 form (`04`, x, y).
 fn public_key(sec1: &[u8]) -> Result<VerifyingKey, KeyError> {
     VerifyingKey::from_sec1_bytes(sec1).map_err(|error| KeyError::NotAKey(error.to_string()))
 }
 
-/// Refuses a key whose address is another one than the configured.
+/// Rejects a key whose address differs from the configured one.
 fn check_address(found: Address, expected: Option<Address>) -> Result<Address, KeyError> {
     match expected {
         Some(expected) if expected != found => Err(KeyError::Address { found, expected }),

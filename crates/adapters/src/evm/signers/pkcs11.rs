@@ -1,6 +1,6 @@
-//! Keys in a hardware security module or smart card, through PKCS#11. The private keys never leave it.
+//! Keys in a hardware security module or smart card, through PKCS#11. Private keys never leave it.
 //!
-//! Calls block, so they run on blocking threads, each with a session of its own out of a pool.
+//! Calls block, so they run on blocking threads, each with its own session from a pool.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,24 +20,24 @@ use tokio::sync::Semaphore;
 use super::der::{Der, OBJECT_IDENTIFIER, OCTET_STRING, SECP256K1};
 use super::{DigestSigner, KeyError, Signature, address_of, check_address, public_key, recoverable};
 
-/// Bytes of a public key in SEC1 form, and of a signature.
+/// Size of a public key in SEC1 form, and of a signature.
 const POINT_BYTES: usize = 65;
 const SIGNATURE_BYTES: usize = 64;
 
-/// Where keys are.
+/// The location of the keys.
 #[derive(Clone, Debug)]
 pub struct Pkcs11Settings {
-    /// The vendor's library.
+    /// Path of the vendor's library.
     pub module: PathBuf,
     /// Label of the token.
     pub token: String,
     /// The user's PIN.
     pub pin: SecretString,
-    /// Most signatures at the same time.
+    /// Maximum number of concurrent signatures.
     pub max_sessions: usize,
 }
 
-/// A token: its keys, and the sessions to it.
+/// A token: its keys, and its sessions.
 pub struct Pkcs11Token {
     context: Pkcs11,
     slot: Slot,
@@ -46,7 +46,8 @@ pub struct Pkcs11Token {
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A session with the handles of the keys that it was asked for. A session is for one thread at a time.
+/// A session with the handles of the keys it has used. A session is limited to one thread at a
+/// time.
 struct Connection {
     session: Session,
     keys: HashMap<String, ObjectHandle>,
@@ -60,7 +61,7 @@ impl Pkcs11Token {
     pub fn open(settings: &Pkcs11Settings) -> Result<Arc<Pkcs11Token>, KeyError> {
         let context = Pkcs11::new(&settings.module).map_err(broken)?;
         match context.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
-            // Another token of the same library is open.
+            // Another token of the same library is already open.
             Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => {}
             Err(error) => return Err(broken(error)),
         }
@@ -111,7 +112,7 @@ impl Pkcs11Token {
     fn connect(&self) -> Result<Connection, Error> {
         let session = self.context.open_ro_session(self.slot)?;
         match session.login(UserType::User, Some(&self.pin)) {
-            // One login holds for all sessions of a process.
+            // One login covers all sessions of a process.
             Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => {}
             Err(error) => return Err(error),
         }
@@ -130,7 +131,7 @@ impl Pkcs11Token {
                 Ok(signature)
             }
             Err(error) => {
-                // The token may have been restarted: then no session is worth anything any more.
+                // The token may have been restarted: all sessions are invalid then.
                 self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 Err(error)
             }
@@ -148,7 +149,7 @@ impl Connection {
         Ok(key)
     }
 
-    /// The one elliptic-curve key of this class and label.
+    /// The only elliptic-curve key of this class and label.
     fn find(&self, class: ObjectClass, label: &str) -> Result<ObjectHandle, KeyError> {
         let template =
             [Attribute::Class(class), Attribute::KeyType(KeyType::EC), Attribute::Label(label.as_bytes().to_vec())];

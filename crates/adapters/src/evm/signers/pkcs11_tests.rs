@@ -1,4 +1,4 @@
-//! Tests of the PKCS#11 signer against SoftHSM2, a token in software.
+//! Tests of the PKCS#11 signer against SoftHSM2, a software token.
 
 use std::process::Command;
 
@@ -8,21 +8,22 @@ use testkit::softhsm::{self, PIN, TOKEN};
 
 const OPERATOR: (&str, [u8; 32]) = ("operator", [21; 32]);
 const APPROVER: (&str, [u8; 32]) = ("approver", [22; 32]);
-/// Where the child finds the library.
+/// Names the library for the child process.
 const ENV_MODULE: &str = "CORRIDOR_TEST_SOFTHSM_MODULE";
-/// Enough for half of them to come back with a high s, and for both parities.
+/// Enough signatures to cover high and low values of s, and both parities.
 const SIGNATURES: u8 = 32;
 
-/// SoftHSM2 reads its configuration from the environment of the process: this test starts itself again with it.
+/// SoftHSM2 reads its configuration from the environment, so this test reruns itself in a child
+/// process.
 #[test]
-fn a_token_signs_for_its_keys_and_for_nobody_else() {
+fn a_token_signs_for_its_own_keys_only() {
     if let Some(module) = std::env::var_os(ENV_MODULE) {
         return with_token(PathBuf::from(module));
     }
     let dir = tempfile::tempdir().expect("directory");
     let keys = [OPERATOR, APPROVER];
     let Some(token) = softhsm::for_tests("PKCS#11 signer", dir.path(), &keys).expect("SoftHSM2") else { return };
-    let name = format!("{}::a_token_signs_for_its_keys_and_for_nobody_else", module_path!());
+    let name = format!("{}::a_token_signs_for_its_own_keys_only", module_path!());
     let (_, name) = name.split_once("::").expect("a path within the crate");
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child.args(["--exact", name, "--nocapture"]);
@@ -62,7 +63,8 @@ fn with_token(module: PathBuf) {
         }
         assert!(token.idle.lock().expect("sessions").len() <= 3);
     });
-    // Somebody logged all sessions out, as a restart does: one signature fails, and the next one logs in again.
+    // All sessions were logged out, as after a restart: one signature fails, and the next one logs
+    // in again.
     let session = token.take().expect("session");
     session.session.logout().expect("logout");
     token.keep(session);

@@ -1,4 +1,4 @@
-//! AWS Signature Version 4 for one request with its body. Knows nothing of any service.
+//! AWS Signature Version 4 for one request with its body. Independent of any service.
 
 use std::fmt::Write as _;
 
@@ -7,19 +7,19 @@ use sha2::{Digest as _, Sha256};
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// What is signed. Header names are lower case; `host` and `x-amz-date` are among them.
+/// The request to sign. Header names are lower case and include `host` and `x-amz-date`.
 pub(super) struct Request<'a> {
     pub(super) method: &'a str,
     /// Already in canonical form.
     pub(super) path: &'a str,
     /// Already in canonical form.
     pub(super) query: &'a str,
-    /// In the order of their names.
+    /// Sorted by name.
     pub(super) headers: &'a [(&'a str, &'a str)],
     pub(super) body: &'a [u8],
 }
 
-/// What the signature is good for.
+/// The scope of a signature.
 pub(super) struct Scope<'a> {
     /// `20150830T123600Z`, as in the header `x-amz-date`.
     pub(super) at: &'a str,
@@ -71,7 +71,7 @@ fn names(request: &Request<'_>) -> String {
 }
 
 fn mac(key: &[u8], text: &str) -> [u8; 32] {
-    // A key that is longer than a block stands for its hash, as HMAC has it.
+    // HMAC replaces a key longer than a block with its hash.
     let mut block = [0; 64];
     match block.get_mut(..key.len()) {
         Some(place) => place.copy_from_slice(key),
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// The example of AWS's documentation, with the whole header.
+    /// The example of AWS's documentation, with the complete header.
     #[test]
     fn the_documented_header_is_written() {
         let headers = [

@@ -1,4 +1,4 @@
-//! Which key signs for whom. Two tenants never share a key, nor do two roles: whoever proposes cannot approve.
+//! Maps tenants and roles to keys. No two tenants or roles share a key: a proposer cannot approve.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,19 +14,19 @@ type Slot = (TenantId, KeyRole);
 /// The keys of all tenants.
 pub struct TenantKeys {
     known: Mutex<HashMap<Slot, Arc<dyn DigestSigner>>>,
-    /// Operator keys beside the first, by their tenants.
+    /// Additional operator keys, by tenant.
     further: Mutex<HashMap<TenantId, Vec<Arc<dyn DigestSigner>>>>,
-    /// Where keys of tenants that are not known yet come from; only in a sandbox.
+    /// Derives keys of tenants that are not known yet; sandbox only.
     seed: Option<SecretString>,
-    /// How many operator keys each tenant of a sandbox has.
+    /// Number of operator keys of each tenant in a sandbox.
     lanes: usize,
 }
 
 impl TenantKeys {
-    /// The keys that are configured.
+    /// The configured keys.
     ///
     /// # Errors
-    /// [`KeyError::Shared`]: two places have one address.
+    /// [`KeyError::Shared`]: two roles or tenants have the same address.
     pub fn new(
         keys: impl IntoIterator<Item = (TenantId, KeyRole, Arc<dyn DigestSigner>)>,
     ) -> Result<TenantKeys, KeyError> {
@@ -41,10 +41,10 @@ impl TenantKeys {
         Ok(TenantKeys { known: Mutex::new(known), further: Mutex::default(), seed: None, lanes: 1 })
     }
 
-    /// The same with more operator keys, each for a lane of its own, in this order.
+    /// The same with additional operator keys, each for its own lane, in this order.
     ///
     /// # Errors
-    /// [`KeyError::Shared`]: two places have one address.
+    /// [`KeyError::Shared`]: two roles or tenants have the same address.
     pub fn with_operators(
         self,
         further: impl IntoIterator<Item = (TenantId, Arc<dyn DigestSigner>)>,
@@ -61,12 +61,13 @@ impl TenantKeys {
         Ok(self)
     }
 
-    /// A key of every role for every tenant there will ever be, all out of one seed: worth nothing, for a sandbox.
+    /// A key of every role for every tenant, including future ones, derived from one seed:
+    /// worthless keys for a sandbox.
     pub fn sandbox(seed: SecretString) -> TenantKeys {
         TenantKeys { known: Mutex::default(), further: Mutex::default(), seed: Some(seed), lanes: 1 }
     }
 
-    /// The same with so many operator keys for each tenant.
+    /// The same with this number of operator keys for each tenant.
     pub fn with_lanes(mut self, lanes: usize) -> TenantKeys {
         self.lanes = lanes.max(1);
         self
@@ -80,7 +81,7 @@ impl TenantKeys {
         Ok(self.key(tenant, role)?.address())
     }
 
-    /// The tenant's key of a role.
+    /// The tenant's key for a role.
     ///
     /// # Errors
     /// [`SignFault::NoKey`]
@@ -95,7 +96,7 @@ impl TenantKeys {
         Ok(key)
     }
 
-    /// The tenant's operator keys, the first one first.
+    /// The tenant's operator keys, the primary one first.
     ///
     /// # Errors
     /// [`SignFault::NoKey`]
@@ -113,7 +114,7 @@ impl TenantKeys {
         Ok(keys)
     }
 
-    /// The tenant's key with this address; another tenant's is none of his.
+    /// The tenant's own key with this address.
     ///
     /// # Errors
     /// [`SignFault::Failed`]
@@ -121,7 +122,7 @@ impl TenantKeys {
         let keys = KeyRole::ALL.into_iter().filter_map(|role| self.key(tenant, role).ok());
         let keys = keys.chain(self.operators(tenant).into_iter().flatten());
         let mut matching = keys.filter(|key| key.address() == *address);
-        matching.next().ok_or_else(|| SignFault::Failed(format!("{address} is no key of tenant {tenant}")))
+        matching.next().ok_or_else(|| SignFault::Failed(format!("{address} is not a key of tenant {tenant}")))
     }
 }
 
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_shares_a_key() {
+    fn tenants_and_roles_never_share_a_key() {
         use KeyRole::{Approver, Compliance, Operator};
         let one = |tenant_number, role, byte| (tenant(tenant_number), role, key(byte));
         assert!(TenantKeys::new([one(1, Operator, 1), one(1, Approver, 2), one(2, Operator, 3)]).is_ok());
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn further_operators_are_lanes_in_their_order_and_nobody_elses() {
+    fn further_operators_are_lanes_of_their_own_tenant_in_order() {
         let keys = TenantKeys::new([(tenant(1), KeyRole::Operator, key(1)), (tenant(2), KeyRole::Operator, key(2))]);
         let keys = keys.expect("keys").with_operators([(tenant(1), key(3)), (tenant(1), key(4))]).expect("keys");
         let addresses = |number| -> Vec<Address> {
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_has_as_many_operators_as_it_is_told_and_the_first_stays() {
+    fn a_sandbox_has_as_many_operators_as_configured_and_keeps_the_first() {
         let lanes = |lanes| -> Vec<Address> {
             let keys = TenantKeys::sandbox("seed".into()).with_lanes(lanes);
             keys.operators(tenant(1)).expect("keys").iter().map(|key| key.address()).collect()
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_has_all_keys_and_always_the_same() {
+    fn a_sandbox_has_all_keys_deterministically() {
         let addresses = |seed: &str| {
             let keys = TenantKeys::sandbox(seed.into());
             let of = |number| KeyRole::ALL.map(|role| keys.address(tenant(number), role).expect("key"));

@@ -1,10 +1,10 @@
-//! Tests of what makes a key store's answer a signature of ours.
+//! Tests of turning a key store's answer into an Ethereum signature.
 
 use k256::ecdsa::SigningKey;
 
 use super::*;
 
-/// The order of the curve, minus which a signature's `s` is as valid as `s` itself.
+/// The order of the curve: a signature is valid with `s` and with the order minus `s`.
 const ORDER: [u8; 32] = [
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xba, 0xae, 0xdc,
     0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41,
@@ -38,7 +38,7 @@ fn either_s_becomes_the_low_one_and_the_parity_fits() {
 }
 
 #[test]
-fn a_signature_of_another_key_or_digest_is_never_let_out() {
+fn a_signature_of_another_key_or_digest_is_never_returned() {
     let (local, other) = (LocalKey::from_bytes(&[7; 32]), LocalKey::from_bytes(&[8; 32]));
     let (local, other) = (local.expect("key"), other.expect("key"));
     let digest = [9; 32];
@@ -85,7 +85,7 @@ fn addresses_are_those_of_well_known_keys() {
 }
 
 #[test]
-fn an_unexpected_address_stops_the_key() {
+fn a_key_with_an_unexpected_address_is_rejected() {
     let (found, expected) = (Address([1; 20]), Address([2; 20]));
     assert_eq!(check_address(found, Some(found)).ok(), Some(found));
     assert_eq!(check_address(found, None).ok(), Some(found));

@@ -1,11 +1,12 @@
-//! Reads the bank's files in the order of their names and moves them away when they are done with. Blocking.
+//! Reads the bank's files in the order of their names and archives them once processed. Blocking.
 //!
-//! Files are those whose names fit the rail's patterns, packed or not. Anything else is given a minute, in which it may still
-//! be renamed; then it is reported and moved aside.
+//! Files are those whose names match the rail's patterns, compressed or not. Any other file has a
+//! minute in which it may still be renamed; then it is reported and moved aside.
 //!
-//! The cursor is the name of the last file handed out. A file at or below the cursor that was not handed out since
-//! the start is not taken for read: it came late (or the process died before moving it), so it gets a name behind
-//! the cursor and is handed out. Reports may thus come twice, but none is lost.
+//! The cursor is the name of the last file handed out. A file at or below the cursor that has not
+//! been handed out since startup counts as unread: it arrived late, or the process died before
+//! moving it, so it is renamed to sort after the cursor and is handed out. Reports may be delivered
+//! twice, but none is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirEntry, File};
@@ -22,17 +23,17 @@ use super::unpack::{MAX_PACKED_BYTES, unpack};
 use crate::rails::iso::quoted;
 use crate::rails::reports;
 
-/// Most files of one page.
+/// Maximum number of files of one page.
 const MAX_PAGE_FILES: usize = 32;
-/// A page is closed with the file that brings it to this many reports.
+/// A page ends with the file that brings it to this many reports.
 const FULL_PAGE_REPORTS: usize = 1_000;
-/// Parts the cursor from the number and the name of a file that came late.
+/// Separates the cursor from the number and the name of a late file.
 const LATE_MARK: &str = "~late";
 const LATE_DIGITS: usize = 6;
 
-/// How long what fits no pattern may still be renamed or written to.
+/// Grace period in which a file that matches no pattern may still be renamed or written to.
 const STRANGER_AGE: Duration = Duration::from_secs(60);
-/// What network file systems keep of a file that is deleted while it is open.
+/// Placeholders of network file systems for files that are deleted while open.
 const NETWORK_LEFTOVER: &str = ".nfs";
 
 pub(super) struct Inbox {
@@ -40,20 +41,21 @@ pub(super) struct Inbox {
     pub(super) archive: PathBuf,
     pub(super) unreadable: PathBuf,
     patterns: Patterns,
-    /// The files handed out and not yet moved away.
+    /// Files handed out and not yet archived.
     handed_out: Mutex<BTreeMap<String, Fate>>,
-    /// What fits no pattern and was reported: it is moved aside at the next look, when that is likely to be stored.
+    /// Unmatched files that were reported: moved aside at the next poll, when the report is likely
+    /// to be stored.
     reported: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// Where a file goes when its reports are stored.
+/// The destination of a file once its reports are stored.
 #[derive(Clone, Copy)]
 enum Fate {
     Archive,
     Unreadable,
 }
 
-/// What could not be done to which file.
+/// The failed operation and its file.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} {}: {source}", path.display())]
 pub(super) struct InboxError {
@@ -73,7 +75,7 @@ impl Inbox {
         Inbox { dir, archive, unreadable, patterns, handed_out: Mutex::default(), reported: Mutex::default() }
     }
 
-    /// The next files behind the cursor; the default where there are none.
+    /// The next files after the cursor; the default if there are none.
     pub(super) fn page(&self, cursor: Option<&str>) -> Result<Reports, InboxError> {
         let mut handed_out = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cursor) = cursor {
@@ -95,7 +97,7 @@ impl Inbox {
         Ok(page)
     }
 
-    /// Moves away what the caller has stored.
+    /// Archives the files whose reports the caller has stored.
     fn settle(&self, cursor: &str, handed_out: &mut MutexGuard<'_, BTreeMap<String, Fate>>) -> Result<(), InboxError> {
         while let Some(first) = handed_out.first_entry().filter(|first| first.key().as_str() <= cursor) {
             let to = match first.get() {
@@ -108,7 +110,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The names of the next page in order, late files renamed.
+    /// The names of the next page in order, with late files renamed.
     fn next_names(&self, cursor: Option<&str>, page: &mut Reports) -> Result<Vec<String>, InboxError> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed("list", &self.dir))? {
@@ -118,7 +120,7 @@ impl Inbox {
             if kind.is_dir() {
                 continue;
             }
-            // Links and pipes are no files of a bank's; hidden files are still being written.
+            // Links and pipes are not bank files; hidden files are still being written.
             if !kind.is_file() || shown.starts_with('.') || !self.patterns.take(own_name(&shown)) {
                 self.look_at_stranger(&entry, &shown, page)?;
                 continue;
@@ -136,7 +138,7 @@ impl Inbox {
                 let behind = late_name(cursor, name);
                 fs::rename(self.dir.join(&*name), self.dir.join(&behind))
                     .map_err(failed("rename", &self.dir.join(&*name)))?;
-                tracing::info!(file = %name, now = %behind, "a report came with a name before those already read");
+                tracing::info!(file = %name, now = %behind, "a report arrived with a name that sorts before those already read");
                 *name = behind;
             }
         }
@@ -145,7 +147,8 @@ impl Inbox {
         Ok(names)
     }
 
-    /// What fits no pattern: reported and moved aside once it is old enough that nothing more will become of it.
+    /// Reports unmatched files and moves them aside once they are old enough that no writer still
+    /// renames them.
     fn look_at_stranger(&self, entry: &DirEntry, shown: &str, page: &mut Reports) -> Result<(), InboxError> {
         if shown.starts_with(NETWORK_LEFTOVER) {
             return Ok(());
@@ -155,12 +158,12 @@ impl Inbox {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             touched => touched.map_err(failed("look at", &path))?,
         };
-        // A time in the future is a clock that differs: as old as anything.
+        // A modification time in the future means clock skew: treat the file as old.
         let is_young = SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE);
         if is_young {
             return Ok(());
         }
-        page.unreadable.push(format!("file {}: its name fits none of the rail's patterns", quoted(shown)));
+        page.unreadable.push(format!("file {}: its name matches none of the rail's patterns", quoted(shown)));
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.remove(&path) {
             self.move_away(&path, &self.unreadable, shown)?;
@@ -170,7 +173,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// The bytes of a file, one more than the limit at most; `None` if it is gone.
+    /// The file's content, at most one byte beyond the limit; `None` if it is gone.
     fn content(&self, name: &str) -> Result<Option<Vec<u8>>, InboxError> {
         let path = self.dir.join(name);
         let file = match File::open(&path) {
@@ -182,14 +185,14 @@ impl Inbox {
         Ok(Some(bytes))
     }
 
-    /// Never over a file that is there already.
+    /// Never overwrites an existing file.
     fn move_away(&self, from: &Path, to: &Path, name: &str) -> Result<(), InboxError> {
         let mut target = to.join(name);
         if target.try_exists().map_err(failed("look at", &target))? {
             target = to.join(format!("{name}.{}", Uuid::new_v4().simple()));
         }
         match fs::rename(from, &target) {
-            // Somebody has cleared it away by hand.
+            // An operator has removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             moved => moved.map_err(failed("move", from)),
         }
@@ -198,7 +201,7 @@ impl Inbox {
 
 fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
     let files = match unpack(content) {
-        Ok(files) if files.is_empty() => Err("it is an archive of nothing".to_owned()),
+        Ok(files) if files.is_empty() => Err("it is an empty archive".to_owned()),
         Ok(files) => Ok(files),
         Err(error) => Err(error.to_string()),
     };
@@ -226,7 +229,7 @@ fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
     fate
 }
 
-/// A name for a late file that comes after the cursor in order and before whatever the bank names next.
+/// A name for a late file that sorts after the cursor and before the bank's next file.
 fn late_name(cursor: &str, name: &str) -> String {
     let (base, round) = match cursor.split_once(LATE_MARK) {
         Some((base, rest)) => (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok())),
@@ -236,7 +239,7 @@ fn late_name(cursor: &str, name: &str) -> String {
     format!("{base}{LATE_MARK}{:0width$}~{own}", round.unwrap_or(0) + 1, width = LATE_DIGITS)
 }
 
-/// The bank's name of a file, which may have come late and been handed out before a restart.
+/// The bank's name of a file that may have been renamed as late and handed out before a restart.
 fn own_name(name: &str) -> &str {
     match name.split_once(LATE_MARK) {
         Some((_, late)) => late.split_once('~').map_or(name, |(_, own)| own),

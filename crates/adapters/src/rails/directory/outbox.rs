@@ -1,4 +1,5 @@
-//! Writes files so that whoever watches the directory sees them whole or not at all. Blocking.
+//! Writes files so that a process that watches the directory sees them complete or not at all.
+//! Blocking.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -10,13 +11,13 @@ pub(super) struct Outbox {
     pub(super) dir: PathBuf,
 }
 
-/// Why a file is not certainly there.
+/// Why a file may be missing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PutError {
-    /// Nobody can have seen it.
+    /// No other process can have seen it.
     #[error("not written: {0}")]
     NotWritten(String),
-    /// It may be there or not, or may vanish with the next loss of power.
+    /// The outcome is unknown: the file may exist, or may vanish with the next power loss.
     #[error("perhaps written: {0}")]
     Unclear(String),
 }
@@ -26,8 +27,8 @@ impl Outbox {
         Outbox { dir }
     }
 
-    /// Writes under a hidden name, makes it durable, then gives it its name. The same name again replaces the file,
-    /// which has the same content.
+    /// Writes under a hidden name, syncs, then renames. An existing file of the same name is
+    /// replaced; its content is identical.
     pub(super) fn put(&self, name: &str, content: &[u8]) -> Result<(), PutError> {
         let hidden = self.dir.join(format!(".{name}.{}", Uuid::new_v4().simple()));
         if let Err(error) = write_durably(&hidden, content) {
@@ -36,8 +37,8 @@ impl Outbox {
         }
         let target = self.dir.join(name);
         if let Err(error) = fs::rename(&hidden, &target) {
-            // On a network drive a rename may fail here and have happened there. It certainly has not if the hidden
-            // file is still in its place and the other is not.
+            // On a network drive a rename may succeed and still report an error. It certainly
+            // failed if the hidden file is still present and the target is not.
             let untouched = matches!(hidden.try_exists(), Ok(true)) && matches!(target.try_exists(), Ok(false));
             if !untouched {
                 return Err(PutError::Unclear(format!("rename: {error}")));
@@ -53,7 +54,7 @@ impl Outbox {
         match fs::remove_file(hidden) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!(file = %hidden.display(), %error, "a temporary file stays behind"),
+            Err(error) => tracing::warn!(file = %hidden.display(), %error, "a temporary file could not be removed"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The names of a bank's files: patterns of `*` and `?`, without regard to case.
+//! Patterns of `*` and `?` for the names of a bank's files, case-insensitive.
 
 /// The patterns of a rail.
 pub(super) struct Patterns(Vec<Vec<char>>);
@@ -8,7 +8,7 @@ impl Patterns {
         Patterns(patterns.iter().map(|pattern| lower(pattern)).collect())
     }
 
-    /// Whether a name fits any of them.
+    /// Whether a name matches any of them.
     pub(super) fn take(&self, name: &str) -> bool {
         let name = lower(name);
         self.0.iter().any(|pattern| fits(pattern, &name))
@@ -19,7 +19,7 @@ fn lower(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Each `*` is tried with as little as possible first; only the last one is ever given more.
+/// Each `*` first matches as little as possible; only the last one is ever extended.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut in_name, mut star) = (0, 0, None);
     while in_name < name.len() {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_patterns_without_regard_to_case() {
+    fn names_match_patterns_case_insensitively() {
         for (pattern, name, expected) in [
             ("*.xml", "a.xml", true),
             ("*.xml", "A.XML", true),

@@ -1,24 +1,24 @@
-//! What a file of a bank holds: itself, or what it is packed with gzip or zip. Bounded: a small file that unpacks into a large
-//! one is refused.
+//! The content of a bank's file: itself, or its content unpacked with gzip or zip. Bounded: a small
+//! file that unpacks into a large one is rejected.
 
 use std::io::{self, Cursor, Read};
 
 use crate::rails::MAX_MESSAGE_BYTES;
 
-/// Most bytes of a file as it lies there.
+/// Maximum size of a file as stored.
 pub(super) const MAX_PACKED_BYTES: usize = MAX_MESSAGE_BYTES;
-/// Most files of one archive.
+/// Maximum number of files in one archive.
 const MAX_ENTRIES: usize = 1_000;
-/// Most bytes of everything in one archive.
+/// Maximum total size of the unpacked files of one archive.
 const MAX_UNPACKED_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
-/// Why a packed file cannot be unpacked.
+/// Why a compressed file cannot be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnpackError {
-    /// Damaged, or of a kind that is not read.
+    /// Corrupt, or of an unsupported kind.
     #[error("cannot be unpacked: {0}")]
     Damaged(String),
-    /// More than is read of one file.
+    /// Exceeds the limits.
     #[error("holds more than {MAX_ENTRIES} files or {MAX_UNPACKED_BYTES} bytes")]
     TooLarge,
 }
@@ -29,12 +29,13 @@ impl UnpackError {
     }
 }
 
-/// The messages in a file, by what it begins with: its name says nothing. Each is cut one byte above the limit of a message.
+/// The messages in a file, recognised by its first bytes rather than its name. Each is cut one byte
+/// above the message size limit.
 pub(super) fn unpack(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
     match content.as_slice() {
         [0x1F, 0x8B, ..] => Ok(vec![gunzip(&content)?]),
         [b'P', b'K', 3, 4, ..] => unzip(content),
-        // An archive without a file in it.
+        // An archive without files.
         [b'P', b'K', 5, 6, ..] => Ok(Vec::new()),
         _ => Ok(vec![content]),
     }
@@ -57,7 +58,7 @@ fn unzip(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
         }
         let file = read_bounded(entry, MAX_MESSAGE_BYTES).map_err(UnpackError::damaged)?;
         left = left.checked_sub(file.len()).ok_or(UnpackError::TooLarge)?;
-        // One packed twice is common with archives of a day.
+        // Daily archives are often compressed twice.
         files.push(if file.starts_with(&[0x1F, 0x8B]) { gunzip(&file)? } else { file });
     }
     Ok(files)
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_unpacked_by_what_it_begins_with() {
+    fn a_file_is_unpacked_by_its_first_bytes() {
         for (content, files) in [
             (b"<a/>".to_vec(), vec![b"<a/>".to_vec()]),
             (gzip(b"<a/>"), vec![b"<a/>".to_vec()]),

@@ -1,5 +1,6 @@
-//! Dates as the lists write them: "12 Jan 1970", "Jan 1970", "circa 1970", "1970 to 1972", "1970-01-12". What cannot be
-//! read is `None`: a birth date is a tie-breaker, an unknown one must not hide an entry.
+//! Dates as the lists write them: "12 Jan 1970", "Jan 1970", "circa 1970", "1970 to 1972",
+//! "1970-01-12". An unreadable date is `None`: a birth date is a tie-breaker, and an unknown one
+//! must not hide an entry.
 
 use jiff::civil::{Date, date};
 
@@ -8,7 +9,7 @@ use crate::screening::entry::BirthSpan;
 /// "circa" widens a date by this many years on each side.
 const CIRCA_YEARS: i16 = 1;
 
-/// Reads a span of possible birth dates.
+/// Parses a range of possible birth dates.
 pub(super) fn birth(text: &str) -> Option<BirthSpan> {
     let text = text.trim().trim_end_matches('.');
     let (circa, text) = match text.strip_prefix("circa ").or_else(|| text.strip_prefix("c. ")) {
@@ -28,8 +29,8 @@ pub(super) fn birth(text: &str) -> Option<BirthSpan> {
     Some(BirthSpan { from: first_of(from, 1)?, to: Date::new(to, 12, 31).ok()? })
 }
 
-/// A date with its day first, "01/02/1970"; day and month may be zero or letters where they are not known ("00/00/1970",
-/// "dd/mm/1970").
+/// A date with its day first, "01/02/1970"; day and month may be zero or letters if unknown
+/// ("00/00/1970", "dd/mm/1970").
 pub(super) fn day_first(text: &str) -> Option<BirthSpan> {
     let parts: Vec<&str> = text.trim().split(['/', '.']).map(str::trim).collect();
     let [day, month, year] = parts[..] else { return birth(text) };
@@ -42,12 +43,12 @@ pub(super) fn day_first(text: &str) -> Option<BirthSpan> {
     }
 }
 
-/// A span of whole years.
+/// A range of whole years.
 pub(super) fn years(from: &str, to: &str) -> Option<BirthSpan> {
     Some(BirthSpan { from: single(from)?.from, to: single(to)?.to })
 }
 
-/// One day: "2026-11-20", with or without a time behind it, "11/20/2026" (OFAC) or "20 Nov 2026".
+/// One day: "2026-11-20", optionally followed by a time, "11/20/2026" (OFAC) or "20 Nov 2026".
 pub(super) fn day(text: &str) -> Option<Date> {
     let text = text.trim();
     let numbers: Vec<&str> = text.split('/').collect();

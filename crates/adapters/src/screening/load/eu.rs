@@ -1,5 +1,5 @@
-//! The European Union's consolidated financial sanctions: as XML (`export`, facts are attributes) and as CSV of version
-//! 1.1, where each fact of an entity is a row.
+//! The European Union's consolidated financial sanctions: as XML (`export`, facts are attributes)
+//! and as CSV of version 1.1, where each fact of an entity is a row.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::xml::{self, Element, Found};
 use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{BirthSpan, Kind, ListEntry};
 
-/// The columns without which nothing can be matched.
+/// The columns required for matching.
 pub(super) const COLUMNS: [&str; 2] = ["Entity_LogicalId", "NameAlias_WholeName"];
 
 pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
@@ -102,7 +102,7 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     Ok(part)
 }
 
-/// What is said of one entity.
+/// The collected facts of one entity.
 #[derive(Default)]
 struct Facts {
     uid: String,
@@ -124,7 +124,7 @@ impl Facts {
 
     fn entry(self) -> Result<ListEntry, Fault> {
         let kind = if self.is_person { Kind::Person } else { Kind::Organisation };
-        // A strong name first: the weak ones lead to a person's decision at most.
+        // A strong name first: weak ones lead to manual review at most.
         let primary = self.names.iter().find(|(_, weak)| !weak).or(self.names.first());
         let Some((primary, _)) = primary.filter(|_| !self.uid.is_empty()) else {
             return Err(Fault::new(self.line, "an entity without a logical id or a name"));

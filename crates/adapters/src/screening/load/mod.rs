@@ -1,10 +1,11 @@
-//! Reading published lists, told apart by their content: OFAC's SDN and consolidated list (XML, advanced and enhanced
-//! XML, CSV), the UN's consolidated XML, the UK sanctions list and the EU's financial sanctions (XML and CSV), OpenSanctions
-//! (simple CSV and JSON lines) and our own simple CSV.
+//! Parses published lists, recognised by their content: OFAC's SDN and consolidated list (XML,
+//! advanced and enhanced XML, CSV), the UN's consolidated XML, the UK sanctions list and the EU's
+//! financial sanctions (XML and CSV), OpenSanctions (simple CSV and JSON lines) and Corridor's own
+//! simple CSV.
 //!
-//! A document that breaks off or is another one is refused with the file and line of the fault: a list read halfway would
-//! clear people it names. An entry that cannot be read is counted and named; where too many cannot, the list is refused.
-//! Nothing here fetches or matches.
+//! A truncated or unknown document is rejected with the file and line of the fault: a partially
+//! read list would clear parties that it names. Unreadable entries are counted and reported; a list
+//! with too many is rejected. Nothing here fetches or matches.
 
 mod dates;
 mod eu;
@@ -24,30 +25,30 @@ use sha2::{Digest, Sha256};
 
 use super::entry::{List, ListEntry};
 
-/// Largest document that is read, in bytes (OFAC's SDN.XML has about 30 million).
+/// Maximum size of a document, in bytes (OFAC's SDN.XML has about 30 million).
 pub const MAX_DOCUMENT_BYTES: usize = 128 * 1024 * 1024;
-/// Most entries of one list (all published lists together have fewer than a tenth).
+/// Maximum number of entries of one list (all published lists together have fewer than a tenth).
 pub const MAX_ENTRIES: usize = 500_000;
-/// Most bytes of one field or element text.
+/// Maximum size of one field or element text, in bytes.
 pub const MAX_FIELD_BYTES: usize = 64 * 1024;
 
-/// One entry in so many may be unreadable; a list with more is taken for another form of what is read here.
+/// One entry in this many may be unreadable; a list with more is assumed to have another format.
 const READABLE_OF_UNREADABLE: usize = 20;
-/// Unreadable entries that are named; all are counted.
+/// Maximum number of unreadable entries that are reported in detail; all are counted.
 const NAMED_MAX: usize = 20;
 
-/// One document as fetched.
+/// One fetched document.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// File name or address, for error messages.
+    /// File name or URL, for error messages.
     pub origin: String,
     /// Content.
     pub bytes: Vec<u8>,
-    /// Day on which the publisher last changed it, where the carrier says so (file time, `Last-Modified`).
+    /// Day of the publisher's last change, if known (file time, `Last-Modified`).
     pub modified: Option<Date>,
 }
 
-/// Why documents are no list.
+/// Why documents do not form a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// Larger than [`MAX_DOCUMENT_BYTES`].
@@ -56,7 +57,7 @@ pub enum LoadError {
         /// File or address.
         origin: String,
     },
-    /// None of the forms.
+    /// An unsupported format.
     #[error(
         "{origin}: neither OFAC's XML or CSV, nor the UN's XML, nor the UK's or EU's XML or CSV, nor OpenSanctions' \
          targets.simple.csv or JSON lines, nor a #corridor-sanctions CSV"
@@ -75,15 +76,15 @@ pub enum LoadError {
         /// What is wrong there.
         problem: String,
     },
-    /// Documents of different lists given as one.
+    /// Documents of different lists in one source.
     #[error("{origin}: {problem}")]
     Mismatch {
         /// File or address.
         origin: String,
-        /// What does not belong together.
+        /// The documents that do not belong together.
         problem: String,
     },
-    /// A list without entries clears everybody.
+    /// A list without entries would clear every party.
     #[error("{origin}: the list has no entries")]
     Empty {
         /// File or address.
@@ -91,7 +92,7 @@ pub enum LoadError {
     },
 }
 
-/// What a reader found before the origin of the document is added.
+/// A reader's error, before the document's name is added.
 #[derive(Debug)]
 pub(super) struct Fault {
     line: u64,
@@ -104,7 +105,7 @@ impl Fault {
     }
 }
 
-/// What one document says.
+/// The content of one document.
 struct Part {
     name: String,
     published: Option<Date>,
@@ -119,7 +120,7 @@ impl Part {
         Part { name: name.to_owned(), published: None, sample: false, entries: Vec::new(), unreadable: Vec::new() }
     }
 
-    /// Takes an entry, or notes that it cannot be read.
+    /// Adds an entry, or records that it cannot be read.
     fn take(&mut self, read: Result<ListEntry, Fault>) {
         match read {
             Ok(entry) => self.entries.push(entry),
@@ -148,7 +149,7 @@ enum Form {
 }
 
 impl Form {
-    /// Whether it belongs to another document and is no list by itself.
+    /// Whether it belongs to another document and is not a list by itself.
     const fn is_joined(self) -> bool {
         matches!(self, Form::OfacAliasCsv | Form::OfacAddressCsv | Form::OfacCommentCsv)
     }
@@ -158,8 +159,8 @@ impl Form {
     }
 }
 
-/// Reads one list from its documents: one for most forms; for OFAC's CSV the main one with those of aliases, addresses
-/// and comments, in any order.
+/// Parses one list from its documents: one for most formats; for OFAC's CSV the main one with those
+/// of aliases, addresses and comments, in any order.
 pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     let mut hash = Sha256::new();
     let mut main: Option<(&Document, Form)> = None;
@@ -184,7 +185,7 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
         return Err(LoadError::Mismatch { origin, problem: "no main document".to_owned() });
     };
     if let Some((other, _)) = joined.first().filter(|_| form != Form::OfacMainCsv) {
-        let problem = format!("belongs to OFAC's CSV, and {} is none", document.origin);
+        let problem = format!("belongs to OFAC's CSV, but {} is not", document.origin);
         return Err(LoadError::Mismatch { origin: other.origin.clone(), problem });
     }
     let mut part = read(document, form)?;
@@ -196,7 +197,7 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
         part.name = "OFAC-CONS".to_owned();
     }
     if unreadable.len() * READABLE_OF_UNREADABLE > part.entries.len() {
-        // The first says best what is wrong with all.
+        // The first error describes the whole source best.
         return Err(unreadable.swap_remove(0));
     }
     if part.entries.is_empty() {
@@ -216,7 +217,7 @@ fn named(unreadable: &[LoadError]) -> Vec<String> {
     named
 }
 
-/// Joins OFAC's other documents to the entries; what belongs to none is unreadable.
+/// Joins OFAC's other documents to the entries; rows without an entry are unreadable.
 fn join(part: &mut Part, joined: &[(&Document, Form)]) -> Vec<LoadError> {
     let mut unreadable = Vec::new();
     let mut entries = ofac_csv::Entries::of(&mut part.entries);
@@ -233,7 +234,8 @@ fn join(part: &mut Part, joined: &[(&Document, Form)]) -> Vec<LoadError> {
     unreadable
 }
 
-/// Whether a document of OFAC's is of its consolidated list: its forms are those of the SDN list, its names are not.
+/// Whether one of OFAC's documents belongs to its consolidated list: it has the SDN list's formats
+/// under other names.
 fn is_consolidated(origin: &str) -> bool {
     let name = origin.rsplit(['/', '\\']).next().unwrap_or(origin).to_ascii_lowercase();
     name.starts_with("cons")
@@ -270,7 +272,7 @@ fn located(document: &Document, fault: Fault) -> LoadError {
     LoadError::Malformed { origin: document.origin.clone(), line: fault.line, problem: fault.problem }
 }
 
-/// OFAC's CSV is ASCII with a few Latin-1 letters in remarks; a file in UTF-8 is read as such.
+/// OFAC's CSV is ASCII with a few Latin-1 letters in remarks; a file in UTF-8 is read as UTF-8.
 fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
@@ -299,7 +301,7 @@ fn detect(bytes: &[u8]) -> Option<Form> {
     if head.starts_with('{') {
         return Some(Form::OpenSanctionsJson);
     }
-    // A heading is in the first lines: the UK's file begins with its date.
+    // The header is within the first lines: the UK's file starts with its date.
     let heading = head.lines().take(3).collect::<Vec<_>>().join("\n");
     let has = |columns: &[&str]| columns.iter().all(|column| heading.contains(column));
     if has(&eu::COLUMNS) {
@@ -320,7 +322,7 @@ fn detect(bytes: &[u8]) -> Option<Form> {
     }
 }
 
-/// The root element's name, whatever its prefix; what stands before it is refused, or not, when the document is read.
+/// The root element's local name. Anything before it is validated when the document is parsed.
 fn root(head: &str) -> Option<&str> {
     let tags = head.split('<').skip(1).map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
     let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;

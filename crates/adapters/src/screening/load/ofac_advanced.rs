@@ -1,5 +1,5 @@
-//! OFAC's SDN_ADVANCED.XML and CONS_ADVANCED.XML (`Sanctions`, the advanced sanctions list standard): values are named by
-//! numbers that the document explains at its beginning.
+//! OFAC's SDN_ADVANCED.XML and CONS_ADVANCED.XML (`Sanctions`, the advanced sanctions list
+//! standard): values are referenced by numbers that the document defines at its beginning.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::xml::{self, Element, Found};
 use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{BirthSpan, Kind, ListEntry, ListedAddress};
 
-/// What the numbers mean.
+/// The definitions of the numbers.
 #[derive(Default)]
 struct Meaning {
     countries: HashMap<String, String>,
@@ -71,7 +71,7 @@ fn entry(party: &Element, meaning: &Meaning) -> Result<ListEntry, Fault> {
         }
     }
     names.retain(|(name, ..)| !name.is_empty());
-    // The primary name first, as it is said.
+    // The primary name first, as the document marks it.
     names.sort_by_key(|(_, primary, _)| !primary);
     let Some((primary, ..)) = names.first().filter(|_| !uid.is_empty()) else {
         return Err(Fault::new(party.line, "<DistinctParty> without FixedRef or a name"));
@@ -125,7 +125,7 @@ fn add_feature(entry: &mut ListEntry, label: &str, version: &Element, meaning: &
     }
 }
 
-/// The first day of a period's start to the last of its end.
+/// From the first day of a period's start to the last day of its end.
 fn span(period: &Element) -> Option<BirthSpan> {
     let of = |side: &str, end: &str| period.child(side)?.child(end).and_then(day);
     let from = of("Start", "From").or_else(|| of("Start", "To"))?;

@@ -1,6 +1,7 @@
-//! OFAC's CSV (data specification of 2023: no heading, `-0-` for null, a closing SUB character): SDN.CSV with ALT.CSV,
-//! ADD.CSV and SDN_COMMENTS.CSV, and the same four of the consolidated list. What a remark has beyond a thousand
-//! characters stands in the comments: they are joined before the remark is read.
+//! OFAC's CSV (data specification of 2023: no header, `-0-` for null, a closing SUB character):
+//! SDN.CSV with ALT.CSV, ADD.CSV and SDN_COMMENTS.CSV, and the same four of the consolidated list.
+//! Remarks beyond a thousand characters continue in the comments: they are joined before the remark
+//! is parsed.
 
 use std::collections::HashMap;
 
@@ -13,20 +14,20 @@ use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 pub(super) const MAIN_COLUMNS: usize = 12;
 /// ent_num, alt_num, alt_type, alt_name, alt_remarks.
 pub(super) const ALIAS_COLUMNS: usize = 5;
-/// ent_num, add_num, address, city and the like, country, add_remarks.
+/// ent_num, add_num, address, city etc., country, add_remarks.
 pub(super) const ADDRESS_COLUMNS: usize = 6;
 /// ent_num, the rest of the remarks.
 pub(super) const COMMENT_COLUMNS: usize = 2;
-/// DOS end of file, which OFAC's files still carry.
+/// DOS end of file, which OFAC's files still contain.
 const END_OF_FILE: char = '\u{1a}';
 
-/// Number of columns of the first row if it begins as OFAC's rows do, with a number.
+/// Number of columns of the first row if it starts like OFAC's rows, with a number.
 pub(super) fn columns_of_first_row(head: &str) -> Option<usize> {
     let (first, _) = rows(head, b',').next()?.ok()?;
     first.get(0)?.trim().parse::<u64>().ok().map(|_| first.len())
 }
 
-/// Reads the main document; the remarks wait in the entries until [`Entries::read_remarks`].
+/// Parses the main document; remarks stay in the entries until [`Entries::read_remarks`].
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OFAC-SDN");
     for read in rows(ended(text), b',') {
@@ -66,7 +67,7 @@ impl Entries<'_> {
         Entries { entries, places }
     }
 
-    /// Adds the names of ALT.CSV. Answers with the rows that belong to no entry or cannot be read.
+    /// Adds the names of ALT.CSV. Returns the rows that belong to no entry or cannot be read.
     pub(super) fn add_aliases(&mut self, text: &str) -> Vec<Fault> {
         self.join(text, ALIAS_COLUMNS, |entry, row| entry.add_name(field(row, 3), false))
     }
@@ -76,7 +77,8 @@ impl Entries<'_> {
         self.join(text, ADDRESS_COLUMNS, |entry, row| entry.add_country(field(row, 4)))
     }
 
-    /// Adds the rest of the remarks from SDN_COMMENTS.CSV, letter by letter: they are cut anywhere.
+    /// Adds the rest of the remarks from SDN_COMMENTS.CSV, without a separator: they are split at
+    /// arbitrary positions.
     pub(super) fn add_comments(&mut self, text: &str) -> Vec<Fault> {
         self.join(text, COMMENT_COLUMNS, |entry, row| {
             if !field(row, 1).is_empty() {
@@ -102,7 +104,7 @@ impl Entries<'_> {
         unreadable
     }
 
-    /// Reads the remarks of every entry, complete now.
+    /// Parses the complete remarks of every entry.
     pub(super) fn read_remarks(self) {
         for entry in self.entries {
             let remarks = std::mem::take(&mut entry.remarks);
@@ -117,8 +119,9 @@ fn ended(text: &str) -> &str {
     text.trim_end_matches(['\r', '\n', ' ', END_OF_FILE])
 }
 
-/// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" (a weak alias, which OFAC puts
-/// nowhere else in this form), "Digital Currency Address - ETH 0x…". Others say nothing that is matched.
+/// One remark: "DOB 12 Jan 1970", "alt. DOB 1971", "nationality Iran", "a.k.a. 'NAME'" (a weak
+/// alias, which this format contains nowhere else), "Digital Currency Address - ETH 0x…". Others
+/// are irrelevant to matching.
 fn add_remark(entry: &mut ListEntry, remark: &str) {
     let remark = remark.strip_prefix("alt. ").unwrap_or(remark);
     if let Some(born) = remark.strip_prefix("DOB ") {

@@ -55,7 +55,7 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
 }
 
 fn full_name(translation: &Element) -> String {
-    // "LAST, First": the comma parts words as a space does.
+    // "LAST, First": the comma separates words like a space.
     let whole = translation.text_of("formattedFullName");
     if !whole.is_empty() {
         return whole.to_owned();

@@ -4,7 +4,7 @@ use super::xml::{self, Element, Found};
 use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
-/// How OFAC labels addresses of digital currencies among the identity documents.
+/// Prefix of digital-currency addresses among OFAC's identity documents.
 pub(super) const ADDRESS_LABEL: &str = "Digital Currency Address - ";
 
 pub(super) fn read(text: &str) -> Result<Part, Fault> {

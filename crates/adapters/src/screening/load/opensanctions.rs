@@ -1,4 +1,4 @@
-//! OpenSanctions: `targets.simple.csv`, and entities of FollowTheMoney as JSON, one on each line.
+//! OpenSanctions: `targets.simple.csv`, and FollowTheMoney entities as JSON, one per line.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::table::{Heading, rows, values};
 use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
-/// The columns without which nothing can be matched.
+/// The columns required for matching.
 pub(super) const COLUMNS: [&str; 4] = ["id", "schema", "name", "aliases"];
 
 pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
@@ -55,7 +55,8 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
                 continue;
             }
         };
-        // Addresses, sanctions and family ties are entities of their own; who is only linked to a target is none.
+        // Addresses, sanctions and family ties are entities of their own; an entity only linked to
+        // a target is not a target.
         let Some(kind) = entity["schema"].as_str().and_then(kind) else {
             if !entity["schema"].is_string() {
                 part.unreadable.push(Fault::new(line, "an entity without schema"));
@@ -100,7 +101,7 @@ fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
     Ok(entry)
 }
 
-/// What a schema stands for; `None` for what is not on a list by itself.
+/// The kind of a schema; `None` for one that is not listed by itself.
 fn kind(schema: &str) -> Option<Kind> {
     Some(match schema {
         "Person" => Kind::Person,

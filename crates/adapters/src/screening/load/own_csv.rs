@@ -1,13 +1,14 @@
-//! Our own simple CSV, for lists of an operator and for the shipped sample.
+//! Corridor's own simple CSV, for an operator's lists and for the bundled sample.
 //!
-//! First line: `#corridor-sanctions name=<NAME> published=<YYYY-MM-DD> [sample=true]`. Then a heading with the columns
-//! `uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses`; several values in a field are separated by `;`.
-//! `kind` is `person` or `organisation`, `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`.
+//! First line: `#corridor-sanctions name=<NAME> published=<YYYY-MM-DD> [sample=true]`. Then a
+//! header with the columns `uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses`;
+//! several values in a field are separated by `;`. `kind` is `person` or `organisation`,
+//! `countries` are ISO 3166-1 alpha-3, `addresses` are `ASSET:address`.
 
 use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
-/// How the first line begins.
+/// Prefix of the first line.
 pub(super) const MARK: &str = "#corridor-sanctions";
 const COLUMNS: [&str; 8] = ["uid", "kind", "name", "aliases", "weak_aliases", "birthdates", "countries", "addresses"];
 
@@ -44,7 +45,7 @@ fn heading(line: &str) -> Result<Part, Fault> {
             }
             Some(("sample", "true")) => part.sample = true,
             Some(("sample", "false")) => part.sample = false,
-            _ => return Err(Fault::new(1, format!("{pair:?} is none of name=, published=, sample=true|false"))),
+            _ => return Err(Fault::new(1, format!("{pair:?} is not name=, published= or sample=true|false"))),
         }
     }
     if part.name.is_empty() || part.published.is_none() {

@@ -1,15 +1,15 @@
-//! CSV with a heading: columns are found by their names, whatever their order and however many others there are.
+//! CSV with a header: columns are found by name, in any order and among any others.
 
 use std::collections::HashMap;
 
 use super::{Fault, MAX_FIELD_BYTES};
 
-/// A heading, by lower-case name.
+/// A header, by lower-case name.
 #[derive(Debug)]
 pub(super) struct Heading(HashMap<String, usize>);
 
 impl Heading {
-    /// The heading in a row; the fault names the columns that are not there.
+    /// Parses a row as the header; the error names missing columns.
     pub(super) fn read(row: &csv::StringRecord, needed: &[&str], line: u64) -> Result<Heading, Fault> {
         let heading = Heading(row.iter().enumerate().map(|(at, name)| (key(name), at)).collect());
         let missing: Vec<&str> = needed.iter().filter(|name| !heading.0.contains_key(&key(name))).copied().collect();
@@ -19,7 +19,7 @@ impl Heading {
         }
     }
 
-    /// The trimmed field of a column; empty where there is none.
+    /// The trimmed field of a column; empty if there is none.
     pub(super) fn field<'a>(&self, row: &'a csv::StringRecord, column: &str) -> &'a str {
         self.0.get(&key(column)).and_then(|at| row.get(*at)).unwrap_or("").trim()
     }
@@ -29,10 +29,10 @@ fn key(name: &str) -> String {
     name.trim().trim_start_matches('\u{feff}').to_lowercase()
 }
 
-/// A row with its line, or what is wrong with it.
+/// A row with its line, or its error.
 pub(super) type Read = Result<(csv::StringRecord, u64), Fault>;
 
-/// The rows of a document. A row that is not CSV is a fault of that row.
+/// The rows of a document. A malformed row is an error of that row only.
 pub(super) fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = Read> {
     let mut builder = csv::ReaderBuilder::new();
     let reader = builder.has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
@@ -47,7 +47,7 @@ pub(super) fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = Read> {
     })
 }
 
-/// The values of a field that holds several, as CSV within CSV.
+/// The values of a multi-value field, as CSV within CSV.
 pub(super) fn values(field: &str) -> Vec<String> {
     let rows = rows(field, b';').filter_map(Result::ok);
     let values = rows.flat_map(|(row, _)| row.iter().map(|value| value.trim().to_owned()).collect::<Vec<_>>());

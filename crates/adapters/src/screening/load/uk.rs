@@ -1,5 +1,5 @@
-//! The UK sanctions list, the only one of the United Kingdom since January 2026: as XML (`Designations`) and as CSV, where
-//! each name and each address of a designation is a row.
+//! The UK sanctions list, the United Kingdom's only one since January 2026: as XML (`Designations`)
+//! and as CSV, where each name and each address of a designation is a row.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use super::xml::{self, Element, Found};
 use super::{Fault, Part, dates, limited};
 use crate::screening::entry::{Kind, ListEntry};
 
-/// The columns without which nothing can be matched.
+/// The columns required for matching.
 pub(super) const COLUMNS: [&str; 3] = ["Unique ID", "Name 6", "Name type"];
-/// The parts of a name in their order; the sixth is the family name or that of an entity.
+/// The parts of a name in order; the sixth is the family name or an entity's name.
 const PARTS: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
 
 pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
@@ -64,7 +64,7 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             }
         };
         let Some(heading) = &heading else {
-            // "Report Date: 23-Sep-2026" is before the heading.
+            // "Report Date: 23-Sep-2026" precedes the header.
             let first = row.get(0).unwrap_or("").trim();
             if let Some(date) = first.strip_prefix("Report Date:") {
                 part.published = dates::day(&date.trim().replace('-', " "));

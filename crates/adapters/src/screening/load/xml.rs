@@ -1,16 +1,17 @@
-//! A small, strict reading of XML into one element tree per list entry.
+//! A small, strict XML reader that produces one element tree per list entry.
 //!
-//! It refuses DOCTYPE, entities other than the five of XML itself, deep nesting and large texts, so that a hostile list
-//! can neither expand without bound nor name files; it never resolves anything outside the document.
+//! It rejects DOCTYPE, entities other than XML's five predefined ones, deep nesting and large
+//! texts, so that a hostile list can neither expand without bound nor reference files; it never
+//! resolves anything outside the document.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::{Fault, MAX_FIELD_BYTES, line_of};
 
-/// Deepest nesting of elements.
+/// Maximum nesting of elements.
 const MAX_DEPTH: usize = 16;
-/// Most elements within one entry.
+/// Maximum number of elements within one entry.
 const MAX_ENTRY_ELEMENTS: usize = 20_000;
 
 /// One element.
@@ -49,15 +50,15 @@ impl Element {
     }
 }
 
-/// What [`read`] hands out while it goes through a document.
+/// The events of [`read`].
 pub(super) enum Found {
     /// An attribute of the root.
     RootAttribute(String, String),
-    /// A complete element of one of the wanted names.
+    /// A complete element with one of the wanted names.
     Element(Element),
 }
 
-/// Goes through a document with the given root and hands out every element called one of `wanted`.
+/// Reads a document with the given root and emits every element whose name is in `wanted`.
 pub(super) fn read(
     text: &str,
     root: &str,
@@ -110,7 +111,8 @@ fn local(start: &BytesStart<'_>) -> String {
     name.to_owned()
 }
 
-/// The attributes of an element by their local names; as in texts, XML's own entities alone are known.
+/// The attributes of an element by their local names; as in texts, only XML's own entities are
+/// known.
 fn attributes(start: &BytesStart<'_>, line: u64) -> Result<Vec<(String, String)>, Fault> {
     let mut all = Vec::new();
     for attribute in start.attributes() {
@@ -145,7 +147,7 @@ fn resolve(reference: &BytesRef<'_>, line: u64) -> Result<String, Fault> {
 
 struct Walk<'a> {
     text: &'a str,
-    /// A position and its line, so that lines are counted once through the document.
+    /// A position and its line, so that lines are counted only once.
     lines: (usize, u64),
     depth: usize,
     building: Vec<Element>,

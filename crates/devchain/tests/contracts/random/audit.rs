@@ -1,4 +1,5 @@
-//! Where money may go, judged by `Transfer` logs and by who called what: knows nothing of the controller's state.
+//! Permitted movements of money, judged by `Transfer` logs and callers: independent of the
+//! controller's state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +13,27 @@ use crate::tenant::{APPROVER, ISSUER, OPERATOR, TREASURY, transfers};
 
 pub struct Audit {
     controller: Address,
-    /// Escrow → whom its address commits to.
+    /// Escrow → recipient that its address commits to.
     escrows: BTreeMap<Address, Address>,
     wallets: BTreeSet<Address>,
     treasury: Address,
     proposed_treasury: Option<Address>,
-    /// Debit intent → wallet, token, amount; gone once returned.
+    /// Debit intent → wallet, token, amount; removed once returned.
     debits: BTreeMap<u64, (Address, Address, u64)>,
     /// Refund intent → escrow, token, amount, to.
     refunds: BTreeMap<u64, (Address, Address, u64, Address)>,
-    /// Intents by which money went out of vaults.
+    /// Intents that moved money out of vaults.
     spent: BTreeSet<u64>,
     now: Option<Now>,
 }
 
-/// The call that is being made.
+/// The current call.
 struct Now {
     op: Op,
     usdt: Address,
-    /// Of each item: intent, vault (zero = none of ours), token, amount.
+    /// Per item: intent, vault (zero = not ours), token, amount.
     items: Vec<(u64, Address, Address, u64)>,
-    /// Where a refund is to go.
+    /// Refund address.
     to: Address,
     token: Address,
 }
@@ -65,7 +66,7 @@ impl Audit {
         };
         let items = drafts.iter().map(|draft| {
             let (_, committed, vault) = world.vaults[draft.vault];
-            // With another recipient it is about another vault, which never has anything.
+            // Another recipient means another vault, which is always empty.
             let vault = if world.item(draft).recipient == committed { vault } else { Address::ZERO };
             (draft.intent, vault, world.token(draft.coin), draft.amount)
         });
@@ -80,9 +81,9 @@ impl Audit {
         self.now = Some(Now { op: op.clone(), usdt: world.tenant.usdt, items: items.collect(), to, token });
     }
 
-    /// Fails when money of a vault or of the controller went where it must not.
+    /// Fails if money of a vault or of the controller went to a forbidden address.
     pub fn after(&mut self, outcome: &Outcome) -> Result<(), String> {
-        let now = self.now.take().ok_or("nothing was announced")?;
+        let now = self.now.take().ok_or("no call was announced")?;
         let ours: Vec<Moved> =
             transfers(&outcome.logs).into_iter().filter(|(_, from, _, _)| self.is_ours(*from)).collect();
         let moved = without_fees(&ours, now.usdt)?;
@@ -118,7 +119,7 @@ impl Audit {
         }
     }
 
-    /// The movements of a batch, each with the item that says of itself that it was carried out.
+    /// The movements of a batch, each with its item reported as executed.
     fn carried_out<'a>(
         &mut self,
         now: &'a Now,
@@ -128,12 +129,12 @@ impl Audit {
         let done = if outcome.ok { abi::bools(&outcome.output) } else { Vec::new() };
         let items: Vec<_> = now.items.iter().zip(done).filter(|(_, done)| *done).map(|(item, _)| item).collect();
         if items.len() != moved.len() {
-            return Err(format!("{} items were carried out and {moved:?} moved", items.len()));
+            return Err(format!("{} items were executed and {moved:?} moved", items.len()));
         }
         let mut pairs = Vec::new();
         for ((intent, vault, token, amount), movement) in items.into_iter().zip(moved) {
             if (*token, *vault, U256::from(*amount)) != (movement.0, movement.1, movement.3) {
-                return Err(format!("{movement:?} is not what was asked for"));
+                return Err(format!("{movement:?} was not requested"));
             }
             if !self.spent.insert(*intent) {
                 return Err(format!("intent {intent} moved money twice"));
@@ -176,7 +177,7 @@ impl Audit {
         if !ok {
             return only(false, &[], moved);
         }
-        let (escrow, token, amount, to) = self.refunds.remove(&intent).ok_or("a refund that nobody proposed")?;
+        let (escrow, token, amount, to) = self.refunds.remove(&intent).ok_or("a refund without a proposal")?;
         if !self.spent.insert(intent) {
             return Err(format!("intent {intent} moved money twice"));
         }
@@ -189,7 +190,7 @@ fn only(allowed: bool, expected: &[Moved], moved: &[Moved]) -> Result<(), String
     if moved == expected { Ok(()) } else { Err(format!("{moved:?} instead of {expected:?}")) }
 }
 
-/// USDT writes a transfer to its owner before the transfer that a fee was taken from: the two are one movement.
+/// USDT logs the transfer of a fee to its owner before the reduced transfer: both are one movement.
 fn without_fees(logs: &[Moved], usdt: Address) -> Result<Vec<Moved>, String> {
     let mut moved = Vec::new();
     let mut logs = logs.iter().copied().peekable();

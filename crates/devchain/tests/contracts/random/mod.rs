@@ -1,6 +1,6 @@
-//! Random sequences of calls by everybody, honest or not, with freezes, pauses, blacklists and fees in between. A model
-//! that was written apart from the contracts foretells every answer and balance; an auditor who looks at nothing but
-//! `Transfer` logs says whether money went where it may.
+//! Random sequences of calls by all accounts, honest or not, interspersed with freezes, pauses,
+//! blacklists and fees. An independent model predicts every answer and balance; an auditor that
+//! reads only `Transfer` logs checks every movement of money.
 
 mod audit;
 mod model;

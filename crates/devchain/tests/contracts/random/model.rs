@@ -1,4 +1,5 @@
-//! What the controller and the coins ought to answer, written from their rules and not from their code.
+//! Expected answers of the controller and the tokens, written from their rules and not from their
+//! code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +22,19 @@ enum Intent {
 }
 
 pub struct Model {
-    /// For its addresses alone.
+    /// Used for its addresses only.
     world: World,
     balances: BTreeMap<(Coin, Address), u64>,
     blacklisted: BTreeSet<(Coin, Address)>,
     token_paused: BTreeSet<Coin>,
-    /// USDT's, in basis points and in minor units.
+    /// USDT's fee, in basis points and in minor units.
     fee: (u64, u64),
     intents: BTreeMap<u64, Intent>,
     frozen: BTreeSet<Address>,
     held: BTreeSet<Address>,
     paused: bool,
     treasury: Address,
-    /// And the hour from which it can be applied.
+    /// The proposal, and the hour from which it can be applied.
     proposed_treasury: Option<(Address, u64)>,
     hours: u64,
 }
@@ -69,7 +70,7 @@ impl Model {
         self.balances.clone()
     }
 
-    /// The answer, and what it changes.
+    /// Predicts the answer and applies its effects.
     pub fn foretell(&mut self, op: &Op) -> Reply {
         match op {
             Op::Release { by, items } => return self.batch(*by, items, Model::release),
@@ -126,7 +127,7 @@ impl Model {
         Ok(())
     }
 
-    /// The vault that an item is about, if it can be moved out of it.
+    /// The vault of an item, if tokens can move out of it.
     fn movable(&self, draft: &Draft, item: &Item) -> Answer<Address> {
         self.unused(draft.intent)?;
         ensure(draft.amount > 0, "NothingToMove")?;
@@ -241,7 +242,7 @@ impl Model {
         Ok(())
     }
 
-    // --- what is asked ---
+    // --- queries ---
 
     fn vault(&self, item: &Item) -> Address {
         let of = |address: Address| chain::Address(address.0.0);
@@ -278,7 +279,7 @@ impl Model {
         ensure(self.balance(coin, account) >= amount, "HoldsLess")
     }
 
-    // --- the coins ---
+    // --- the tokens ---
 
     fn outside(&mut self, op: &Op) -> Answer {
         match op {
@@ -294,7 +295,7 @@ impl Model {
             }
             Op::TokenPause { coin, on } => {
                 let changed = if *on { self.token_paused.insert(*coin) } else { self.token_paused.remove(coin) };
-                // USDC says it again, USDT refuses.
+                // USDC emits it again, USDT refuses.
                 ensure(changed || *coin == Coin::Usdc, "")
             }
             Op::Destroy { account } => {

@@ -1,4 +1,4 @@
-//! What can happen: calls of the controller by anybody, and what the issuers of the coins do.
+//! Operations: calls of the controller by any account, and actions of the token issuers.
 
 use proptest::prelude::*;
 use revm::primitives::Address;
@@ -6,13 +6,13 @@ use revm::primitives::Address;
 use crate::tenant::{ADMIN, APPROVER, COMPLIANCE, ISSUER, OPERATOR, STRANGER};
 
 pub const PEOPLE: [Address; 6] = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, STRANGER, ISSUER];
-/// Few, so that they meet again.
+/// Few, so that they are reused.
 pub const INTENTS: u64 = 12;
 const AMOUNT_MAX: u64 = 1_500;
 
-/// Index into the accounts of the world.
+/// Index into the context's accounts.
 pub type Account = usize;
-/// Index into the vaults of the world.
+/// Index into the context's vaults.
 pub type Vault = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +21,12 @@ pub enum Coin {
     Usdt,
 }
 
-/// An item, before addresses are put in.
+/// An item before its addresses are filled in.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub intent: u64,
     pub vault: Vault,
-    /// Somebody else than the vault commits to.
+    /// A recipient other than the one the vault commits to.
     pub lie: Option<Account>,
     pub coin: Coin,
     pub amount: u64,
@@ -83,7 +83,7 @@ pub fn any_op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// How many accounts the world has: six vaults and [`super::world::OTHERS`].
+/// Number of accounts: six vaults and [`super::world::OTHERS`].
 pub const ACCOUNTS: usize = 6 + super::world::OTHERS.len() + 1;
 
 fn any_draft(vaults: std::ops::Range<Vault>) -> impl Strategy<Value = Draft> {
@@ -97,7 +97,7 @@ fn any_draft(vaults: std::ops::Range<Vault>) -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Mostly whoever may.
+/// Mostly the entitled account.
 fn by(entitled: Address) -> impl Strategy<Value = Address> {
     prop_oneof![8 => Just(entitled), 1 => prop::sample::select(&PEOPLE[..])]
 }

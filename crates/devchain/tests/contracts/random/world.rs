@@ -1,4 +1,4 @@
-//! The chain's side: accounts behind the indices of the calls, and how a call is made.
+//! The chain's side: accounts of the calls' indices, and execution of the calls.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,21 @@ use crate::abi;
 use crate::evm::Outcome;
 use crate::tenant::{self, ISSUER, Item, STRANGER, TREASURY, Tenant, failures, intent, reference};
 
-/// Somebody outside, to whom refunds go.
+/// An external account that receives refunds.
 const HOME: Address = Address::new([0x44; 20]);
-/// Accounts that are no vaults; the controller and the zero address come to them.
+/// Accounts that are not vaults, plus the controller and the zero address.
 pub const OTHERS: [Address; 4] = [TREASURY, STRANGER, HOME, Address::ZERO];
-/// What every vault has of each coin at the start.
+/// Initial balance of each vault per token.
 const START: u64 = 5_000;
 
-/// What a call answers: refused as a whole, or what became of each item.
+/// Answer to a call: refused as a whole, or the result per item.
 pub type Reply = Result<Vec<Result<(), String>>, String>;
 
 #[derive(Clone)]
 pub struct World {
     pub tenant: Tenant,
-    /// Three escrows, then three wallets: reference, recipient, address. The first two escrows pay the first wallets.
+    /// Three escrows, then three wallets: reference, recipient, address. The first two escrows pay
+    /// the first wallets.
     pub vaults: Vec<(u64, Address, Address)>,
 }
 
@@ -140,7 +141,7 @@ impl World {
         }
     }
 
-    /// What was answered, in the model's words.
+    /// The answer in the model's terms.
     pub fn reply(&self, outcome: &Outcome) -> Reply {
         if !outcome.ok {
             return Err(outcome.refusal());
@@ -152,7 +153,7 @@ impl World {
         Ok(each.collect())
     }
 
-    /// What every account has of each coin.
+    /// Every account's balance per token.
     pub fn balances(&mut self) -> BTreeMap<(Coin, Address), u64> {
         let accounts: Vec<Address> =
             (0..super::op::ACCOUNTS).map(|n| self.account(n)).chain([tenant::PAYER, ISSUER]).collect();

@@ -1,4 +1,4 @@
-//! What the chain does: depth, orphans, suspension, re-inclusion, drops.
+//! Chain events: depth, orphans, suspension, re-inclusion, drops.
 
 use super::*;
 use crate::chain::{Block, Heads};
@@ -6,13 +6,13 @@ use crate::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use crate::payment_request::RequestState;
 
 #[test]
-fn how_deep_it_must_be_is_its_values_to_say() {
+fn the_required_depth_follows_from_the_value() {
     const USD: i64 = 1_000_000;
     let hash = BlockHash([0; 32]);
     let latest = Block { number: 99, hash, parent: hash, at: monday() };
     let heads = Heads { latest, safe: Some(67), finalized: Some(35) };
     let newest = |heads: &Heads, minor| heads.newest_at(config().deposit_depth(minor));
-    // The newest block is one block deep, so twelve are behind 88.
+    // The newest block is one block deep, so 88 is twelve blocks deep.
     for (minor, height) in [
         (1, 88),
         (1_000 * USD - 1, 88),
@@ -23,7 +23,7 @@ fn how_deep_it_must_be_is_its_values_to_say() {
     ] {
         assert_eq!(newest(&heads, minor), Some(height), "{minor}");
     }
-    // Where the node does not say, or the chain is not that long, nothing is deep enough.
+    // If the node does not report it, or the chain is too short, nothing is deep enough.
     let young = Heads { latest: Block { number: 10, ..latest }, safe: None, finalized: None };
     for minor in [1, 1_000 * USD, 100_000 * USD] {
         assert_eq!(newest(&young, minor), None, "{minor}");
@@ -31,7 +31,7 @@ fn how_deep_it_must_be_is_its_values_to_say() {
 }
 
 #[test]
-fn it_is_pending_below_the_depth_and_received_at_it_and_told_once() {
+fn it_is_pending_below_the_depth_and_received_and_reported_once_at_it() {
     let mut world = World::for_request();
     world.seen_in(100);
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Pending));
@@ -46,11 +46,11 @@ fn it_is_pending_below_the_depth_and_received_at_it_and_told_once() {
 }
 
 #[test]
-fn one_that_has_counted_leaves_its_block_only_when_that_is_gone() {
+fn a_counted_deposit_leaves_its_block_only_when_the_block_is_lost() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.counted();
-    // From a process that stood still since before a reorganisation.
+    // From a process that was paused since before a reorganisation.
     world.seen_in(99);
     assert_eq!(world.case.deposit.place, Some(place(100)));
     world.lost_from(99);
@@ -61,7 +61,7 @@ fn one_that_has_counted_leaves_its_block_only_when_that_is_gone() {
 }
 
 #[test]
-fn an_orphan_of_a_pending_one_disappears_and_comes_again_as_the_same() {
+fn a_pending_orphan_disappears_and_returns_as_the_same_deposit() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.lost_from(100);
@@ -76,7 +76,7 @@ fn an_orphan_of_a_pending_one_disappears_and_comes_again_as_the_same() {
 }
 
 #[test]
-fn losing_a_block_that_it_is_no_longer_in_means_nothing() {
+fn losing_a_former_block_changes_nothing() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.seen_in(101);
@@ -116,13 +116,13 @@ fn re_inclusion_reuses_the_same_credit() {
 }
 
 #[test]
-fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
+fn a_completed_deposit_returns_to_the_wallet_and_is_reported_once() {
     let mut world = World::for_request();
     world.approved();
     world.released();
     world.lost_from(100);
     assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Suspense)), (0, MINOR));
-    // It is in the wallet no longer.
+    // It is no longer in the wallet.
     let shown = (world.case.deposit.kind(), world.case.deposit.status());
     assert_eq!(shown, (DepositKind::Blocked, Some(DepositStatus::ReceivedInEscrow)));
     world.seen_in(101);
@@ -132,7 +132,7 @@ fn a_completed_one_comes_back_to_the_wallet_and_is_told_once() {
 }
 
 #[test]
-fn a_release_that_the_reorganisation_undid_as_well_is_done_again() {
+fn a_release_undone_by_the_reorganisation_is_executed_again() {
     let mut world = World::for_request();
     world.approved();
     world.released();
@@ -148,7 +148,7 @@ fn a_release_that_the_reorganisation_undid_as_well_is_done_again() {
 }
 
 #[test]
-fn a_completed_one_whose_amount_is_spent_stays_and_a_person_looks() {
+fn a_completed_deposit_whose_amount_is_spent_stays_and_needs_review() {
     let mut world = World::for_request();
     world.approved();
     world.released();
@@ -157,7 +157,7 @@ fn a_completed_one_whose_amount_is_spent_stays_and_a_person_looks() {
 }
 
 #[test]
-fn one_that_stays_away_fails_as_dropped_and_the_books_forget_it() {
+fn a_deposit_that_stays_away_fails_as_dropped_and_leaves_the_books() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.counted();
@@ -172,25 +172,25 @@ fn one_that_stays_away_fails_as_dropped_and_the_books_forget_it() {
 }
 
 #[test]
-fn one_that_was_given_up_and_comes_all_the_same_is_nobody_s() {
+fn a_given_up_deposit_that_returns_goes_to_suspense() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.counted();
     world.lost_from(100);
     world.does(|case, _, cx| case.dropped(1_000, cx));
     let alerts = world.alerts;
-    assert_eq!(world.case.deposit.height(), None, "nobody waits for it any more");
+    assert_eq!(world.case.deposit.height(), None, "it is no longer awaited");
     world.seen_in(1_001);
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
     assert_eq!((world.case.deposit.height(), world.alerts), (Some(1_001), alerts + 1));
     world.counted();
     world.counted();
     assert_eq!((world.state(), world.holds(Pot::Suspense)), (DepositState::Failed, MINOR));
-    assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"], "told once");
+    assert_eq!(failures(&world.told), ["TRANSACTION_DROPPED"], "reported once");
 }
 
 #[test]
-fn it_is_not_given_up_while_its_release_is_under_way() {
+fn it_is_not_given_up_while_its_release_is_in_progress() {
     let mut world = World::for_request();
     world.approved();
     world.case.intents[0].state = IntentState::Assigned;
@@ -198,11 +198,15 @@ fn it_is_not_given_up_while_its_release_is_under_way() {
     world.does(|case, _, cx| case.dropped(1_000, cx));
     assert_eq!(world.state(), DepositState::Suspended);
     world.released();
-    assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR), "it can only be there");
+    assert_eq!(
+        (world.state(), world.holds(Pot::Wallet)),
+        (DepositState::Completed, MINOR),
+        "its only possible account"
+    );
 }
 
 #[test]
-fn a_vault_that_holds_something_else_is_disputed_once_and_does_not_count() {
+fn a_vault_with_a_different_balance_is_disputed_once_and_does_not_count() {
     let mut world = World::for_request();
     world.seen_in(100);
     world.does(|case, _, _| case.dispute("holds 1, its logs add up to 2".to_owned()));
@@ -211,7 +215,7 @@ fn a_vault_that_holds_something_else_is_disputed_once_and_does_not_count() {
 }
 
 #[test]
-fn coins_straight_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened() {
+fn direct_payments_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened() {
     let mut world = World::direct();
     world.seen_in(100);
     world.counted();
@@ -221,12 +225,12 @@ fn coins_straight_to_the_wallet_wait_in_suspense_and_are_blocked_until_screened(
     world.screened(RiskResult::Approved, None);
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
     assert_eq!(world.case.deposit.kind(), DepositKind::Received);
-    assert!(world.case.intents.is_empty(), "they are there already");
+    assert!(world.case.intents.is_empty(), "they are already there");
     assert_eq!(world.kinds(), [WalletEventKind::RiskCheckComplete]);
 }
 
 #[test]
-fn the_other_coin_than_the_one_asked_for_is_a_person_s_concern() {
+fn a_different_stablecoin_than_requested_needs_review() {
     let mut world = World::asked(Asked::Crypto { coin: StableCoin::Usdt, minor: MINOR });
     world.seen_in(100);
     world.counted();

@@ -1,4 +1,4 @@
-//! Deposits that are not worth a release: they hold nothing up, and are released with more.
+//! Deposits that are not worth a release: they block nothing, and are released with more.
 
 use super::*;
 use crate::chain_tx::Plan;
@@ -8,7 +8,8 @@ use crate::wallet_event::FailureReason;
 const DUST: i64 = 400_000;
 const LIMIT: i64 = 1_000_000;
 
-/// A request for 25 USDC where less than 1 USDC is not worth a release, and a deposit of this much that counts.
+/// A request for 25 USDC where less than 1 USDC is not worth a release, and a counted deposit of
+/// this amount.
 fn world(minor: i64) -> World {
     let mut world = World::for_request();
     world.release_min = LIMIT;
@@ -18,7 +19,7 @@ fn world(minor: i64) -> World {
     world
 }
 
-/// Other dust in the same vault, counted and found good.
+/// Other dust in the same vault, counted and screened clean.
 fn beside(world: &mut World, log: u8, minor: i64) -> Deposit {
     let main = world.case.deposit.clone();
     let fresh = Deposit {
@@ -53,7 +54,7 @@ fn moved(world: &mut World) -> u64 {
 }
 
 #[test]
-fn dust_is_recorded_and_tells_of_itself_and_nothing_follows_from_what_screening_finds() {
+fn dust_is_recorded_and_reported_and_its_screening_has_no_effect() {
     for (result, hold, alerts) in [
         (RiskResult::Approved, None, 0),
         (RiskResult::ManualReview, None, 0),
@@ -90,7 +91,7 @@ fn a_blocked_or_blacklisted_wallet_changes_nothing_for_dust() {
 }
 
 #[test]
-fn dust_is_released_in_one_movement_once_it_adds_up() {
+fn accumulated_dust_is_released_in_one_movement() {
     let mut world = world(DUST);
     let riders = vec![beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
     assert!(riders.iter().all(|it| it.state == DepositState::Dust));
@@ -103,11 +104,11 @@ fn dust_is_released_in_one_movement_once_it_adds_up() {
     assert!(world.case.riders.iter().all(|it| it.state == DepositState::Completed && it.release_tx.is_some()));
     assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (3 * DUST, 0));
     let done = world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count();
-    assert_eq!(done, 3, "each is told of");
+    assert_eq!(done, 3, "each is reported");
 }
 
 #[test]
-fn a_payment_takes_good_dust_of_its_vault_along_and_leaves_the_rest() {
+fn a_release_includes_clean_dust_of_its_vault_and_leaves_the_rest() {
     let mut world = world(MINOR);
     let good = beside(&mut world, 21, 1);
     let bad =
@@ -124,7 +125,7 @@ fn a_payment_takes_good_dust_of_its_vault_along_and_leaves_the_rest() {
 }
 
 #[test]
-fn what_is_left_to_pay_can_be_dust() {
+fn the_remaining_amount_can_be_dust() {
     let mut world = world(DUST);
     let request = world.case.request.as_mut().expect("a request");
     request.received.usdc = MINOR - DUST;
@@ -134,7 +135,7 @@ fn what_is_left_to_pay_can_be_dust() {
 }
 
 #[test]
-fn dust_makes_no_flexible_request_paid_and_no_request_odd() {
+fn dust_neither_pays_a_flexible_request_nor_causes_an_exception() {
     let mut world = World::asked(Asked::Flexible);
     world.release_min = LIMIT;
     world.case.deposit.minor = 1;
@@ -152,7 +153,7 @@ fn dust_makes_no_flexible_request_paid_and_no_request_odd() {
 }
 
 #[test]
-fn dust_that_came_late_is_a_person_s_once_it_is_worth_a_release() {
+fn late_dust_needs_review_once_it_is_worth_a_release() {
     let mut world = World::for_request();
     (world.release_min, world.case.deposit.minor) = (LIMIT, DUST);
     let late = monday() + Span::days(30);
@@ -165,7 +166,7 @@ fn dust_that_came_late_is_a_person_s_once_it_is_worth_a_release() {
 }
 
 #[test]
-fn a_release_that_does_not_happen_leaves_its_dust_for_the_next_one() {
+fn a_stopped_release_leaves_its_dust_for_the_next_one() {
     let gathered = || {
         let mut world = world(MINOR);
         world.case.riders = vec![beside(&mut world, 21, DUST)];
@@ -180,7 +181,7 @@ fn a_release_that_does_not_happen_leaves_its_dust_for_the_next_one() {
     set_wallet(&mut blocked, WalletState::Blocked);
     blocked.does(|case, terms, cx| case.release_stopped(terms, cx));
     assert_eq!((blocked.state(), rider(&blocked)), (DepositState::Held, (DepositState::Dust, None, None)));
-    // A rider that fell out of the chain stops the release, which is then wanted without it.
+    // A rider dropped from the chain stops the release, which is then requested without it.
     let mut lost = gathered();
     lost.case.riders[0].state = DepositState::Suspended;
     assert!(!lost.case.may_release());
@@ -193,7 +194,7 @@ fn a_release_that_does_not_happen_leaves_its_dust_for_the_next_one() {
 }
 
 #[test]
-fn a_rider_that_falls_out_of_the_chain_does_not_withdraw_the_release_of_another() {
+fn a_rider_dropped_from_the_chain_does_not_withdraw_the_release_of_another() {
     let mut world = world(MINOR);
     world.case.riders = vec![beside(&mut world, 21, DUST)];
     world.screened(RiskResult::Approved, None);
@@ -205,7 +206,7 @@ fn a_rider_that_falls_out_of_the_chain_does_not_withdraw_the_release_of_another(
 }
 
 #[test]
-fn the_issuer_s_fee_is_booked_to_what_was_released() {
+fn the_issuer_s_fee_is_booked_to_the_released_deposits() {
     let mut world = world(MINOR);
     world.case.riders = vec![beside(&mut world, 21, DUST)];
     world.screened(RiskResult::Approved, None);
@@ -216,7 +217,7 @@ fn the_issuer_s_fee_is_booked_to_what_was_released() {
 }
 
 #[test]
-fn dust_straight_to_a_wallet_is_the_wallet_s_once_it_adds_up() {
+fn direct_dust_is_credited_to_the_wallet_once_it_adds_up() {
     let mut world = World::direct();
     (world.release_min, world.case.deposit.minor) = (LIMIT, DUST);
     world.seen_in(100);
@@ -230,7 +231,7 @@ fn dust_straight_to_a_wallet_is_the_wallet_s_once_it_adds_up() {
 }
 
 #[test]
-fn dust_that_fell_out_of_the_chain_takes_nothing_off_its_request() {
+fn dust_dropped_from_the_chain_does_not_reduce_its_request() {
     let mut world = world(DUST);
     world.screened(RiskResult::Approved, None);
     world.case.request.as_mut().expect("a request").received.usdc = 5 * DUST;
@@ -238,7 +239,7 @@ fn dust_that_fell_out_of_the_chain_takes_nothing_off_its_request() {
     assert_eq!(world.state(), DepositState::Suspended);
     world.does(|case, _, cx| case.dropped(100 + 20 + arrive::DROPPED_AFTER_BLOCKS, cx));
     assert_eq!((world.state(), received(&world)), (DepositState::Failed, 5 * DUST));
-    // And one that comes again waits as before.
+    // A rider that returns waits as before.
     let mut back = super::dust::world(DUST);
     back.screened(RiskResult::Approved, None);
     back.lost_from(100);

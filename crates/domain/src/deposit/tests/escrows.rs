@@ -1,4 +1,5 @@
-//! Each submission of sender's details has an escrow of its own: what one payment brings about there, no other feels.
+//! Each submission of sender details has its own escrow: a payment there does not affect any other
+//! escrow.
 
 use super::*;
 use crate::chain::vault;
@@ -42,7 +43,7 @@ fn paid_to(world: &mut World, info: &SenderInfo, log: u8) {
 }
 
 #[test]
-fn each_submission_has_an_address_of_its_own_that_follows_from_its_number() {
+fn each_submission_has_its_own_address_derived_from_its_number() {
     let mut world = World::for_request();
     let own = world.case.request.as_ref().expect("a request").escrow;
     let (one, two) = (submit(&mut world, 1, "Imran").expect("taken"), submit(&mut world, 2, "Imran").expect("taken"));
@@ -56,7 +57,7 @@ fn each_submission_has_an_address_of_its_own_that_follows_from_its_number() {
 }
 
 #[test]
-fn a_request_takes_so_many_submissions_and_no_more() {
+fn a_request_limits_its_submissions() {
     let mut world = World::for_request();
     for number in 1..=SUBMISSIONS_MAX {
         assert_eq!(submit(&mut world, number.into(), "Imran").map(|info| info.number), Ok(Some(number)));
@@ -67,7 +68,7 @@ fn a_request_takes_so_many_submissions_and_no_more() {
 }
 
 #[test]
-fn a_release_is_out_of_the_escrow_that_was_paid() {
+fn a_release_moves_tokens_out_of_the_paid_escrow() {
     let mut world = World::for_request();
     let info = submit(&mut world, 1, "Imran").expect("taken");
     paid_to(&mut world, &info, 7);
@@ -76,11 +77,11 @@ fn a_release_is_out_of_the_escrow_that_was_paid() {
     assert_eq!(movement.reference, vault::submission_reference(TENANT, REQUEST.0, 1));
     assert_eq!(movement.recipient, wallet().address);
     world.released();
-    assert_eq!(world.case.request.as_ref().map(|it| it.state.name()), Some("PAID"), "its sums are the request's");
+    assert_eq!(world.case.request.as_ref().map(|it| it.state.name()), Some("PAID"), "it counts towards the request");
 }
 
 #[test]
-fn a_hold_on_one_escrow_holds_no_other_and_is_lifted_apart() {
+fn a_hold_on_one_escrow_is_independent_of_the_others() {
     let mut world = World::for_request();
     let stranger = submit(&mut world, 1, "Zorblax").expect("taken");
     let honest = submit(&mut world, 2, "Imran").expect("taken");
@@ -94,9 +95,9 @@ fn a_hold_on_one_escrow_holds_no_other_and_is_lifted_apart() {
     assert!(!request.is_held(&honest.escrow.expect("has one")) && !request.is_held(&request.escrow));
     paid_to(&mut world, &honest, 8);
     world.screened(RiskResult::Approved, None);
-    assert!(world.case.may_release(), "an honest payment goes on");
+    assert!(world.case.may_release(), "an honest payment continues");
     world.released();
-    // Two people lift it; the controller is told about that escrow alone.
+    // Two users lift it; the controller lifts that escrow's hold alone.
     world.case.deposit = stopped;
     world.case.intents.clear();
     world.tries(|case, _, cx| case.lift_hold(false, cx)).expect("on hold");

@@ -1,4 +1,4 @@
-//! Legal hold: what the chain is told, and what it means for everything else in the same escrow.
+//! Legal hold: its on-chain calls, and its effect on everything else in the same escrow.
 
 use super::*;
 use crate::chain_tx::{Intent, IntentKind, Plan};
@@ -6,7 +6,7 @@ use crate::deposit::hold::case_of;
 use crate::job::JobKind;
 use crate::payment::JobChange;
 
-/// It counts; another payment into the same escrow may be on hold already.
+/// A counted deposit; another payment into the same escrow may already be on hold.
 fn counted(held: bool) -> World {
     let mut world = World::for_request();
     world.seen_in(100);
@@ -17,7 +17,7 @@ fn counted(held: bool) -> World {
     world
 }
 
-/// Something else in its escrow is on legal hold now.
+/// Another deposit in its escrow is now on legal hold.
 fn hold(world: &mut World) {
     world.case.request.as_mut().expect("a request").held_at = Some(monday());
 }
@@ -31,7 +31,7 @@ fn review(world: &mut World, verdict: ReviewVerdict) -> Result<(), DepositRefusa
 }
 
 #[test]
-fn a_legal_hold_is_told_to_the_chain_once_for_its_escrow() {
+fn a_legal_hold_is_set_on_the_chain_once_per_escrow() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     let told = holds(&world);
@@ -41,7 +41,7 @@ fn a_legal_hold_is_told_to_the_chain_once_for_its_escrow() {
     assert_eq!((told[0].plan, told[0].coin, told[0].is_never_given_up()), (wanted, None, true));
     assert_eq!(world.case.deposit.legal_hold, Some(told[0].id));
     assert!(world.case.escrow_is_held());
-    // A reorganisation and back: the chain keeps what it was told.
+    // A reorganisation and back: the on-chain hold remains.
     world.lost_from(100);
     world.seen_in(120);
     world.counted();
@@ -49,7 +49,7 @@ fn a_legal_hold_is_told_to_the_chain_once_for_its_escrow() {
 }
 
 #[test]
-fn a_person_s_hold_is_told_to_the_chain_whatever_it_was_before() {
+fn a_reviewer_s_hold_is_set_on_the_chain_from_any_state() {
     for first in [RiskResult::ManualReview, RiskResult::Rejected] {
         let mut world = counted(false);
         world.screened(first, (first == RiskResult::Rejected).then_some(Hold::Refundable));
@@ -70,10 +70,10 @@ fn a_wallet_itself_is_not_put_on_hold() {
 }
 
 #[test]
-fn what_came_on_hold_before_the_chain_was_told_is_told_now() {
+fn a_hold_that_predates_on_chain_holds_is_set_now() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
-    // As an older program has left it.
+    // As an older version left it.
     world.case.intents.clear();
     world.case.deposit.legal_hold = None;
     world.case.request.as_mut().expect("a request").held_at = None;
@@ -91,7 +91,7 @@ fn what_came_on_hold_before_the_chain_was_told_is_told_now() {
 }
 
 #[test]
-fn what_is_found_good_in_an_escrow_on_hold_waits_for_a_person_who_cannot_approve_it() {
+fn a_clean_deposit_in_an_escrow_on_hold_waits_in_review_without_approval() {
     let mut world = counted(true);
     world.screened(RiskResult::Approved, None);
     assert_eq!(world.state(), DepositState::InReview);
@@ -102,7 +102,7 @@ fn what_is_found_good_in_an_escrow_on_hold_waits_for_a_person_who_cannot_approve
 }
 
 #[test]
-fn a_release_out_of_an_escrow_on_hold_is_stopped_and_a_person_decides() {
+fn a_release_out_of_an_escrow_on_hold_is_stopped_and_needs_review() {
     let mut world = counted(false);
     world.screened(RiskResult::Approved, None);
     assert!(world.case.may_release());
@@ -111,11 +111,11 @@ fn a_release_out_of_an_escrow_on_hold_is_stopped_and_a_person_decides() {
     world.does(|case, terms, cx| case.release_stopped(terms, cx));
     assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::InReview, MINOR));
     let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
-    assert_eq!(escrow.debits_pending, 0, "nothing is reserved for a release any more");
+    assert_eq!(escrow.debits_pending, 0, "no reservation is left");
 }
 
 #[test]
-fn nothing_is_given_back_out_of_an_escrow_on_hold() {
+fn nothing_is_refunded_out_of_an_escrow_on_hold() {
     let rejected = |held| {
         let mut world = counted(held);
         world.screened(RiskResult::Rejected, Some(Hold::Refundable));
@@ -131,7 +131,7 @@ fn nothing_is_given_back_out_of_an_escrow_on_hold() {
     hold(&mut world);
     let approved = world.tries(|case, _, cx| case.approve_refund(refund::seen(), refund::clean(), "ben", cx));
     assert_eq!(approved, Err(DepositRefusal::EscrowHeld));
-    world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved by anybody");
+    world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved yet");
     assert_eq!(world.state(), DepositState::Rejected);
 }
 
@@ -139,7 +139,7 @@ fn lift(world: &mut World, others_hold: bool) -> Result<(), DepositRefusal> {
     world.tries(|case, _, cx| case.lift_hold(others_hold, cx))
 }
 
-/// The lift took effect on the chain: who is to tell the rest of the escrow.
+/// The lift took effect on the chain: the jobs that resume the rest of the escrow.
 fn lifted(world: &mut World) -> Vec<(Uuid, JobChange)> {
     let told = holds(world).last().map(|intent| intent.id).expect("a call");
     let deposit = world.case.deposit.id;
@@ -151,7 +151,7 @@ fn lifted(world: &mut World) -> Vec<(Uuid, JobChange)> {
 }
 
 #[test]
-fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effect() {
+fn a_lifted_hold_frees_the_escrow_once_it_takes_effect_on_the_chain() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     let told = world.told.len();
@@ -159,7 +159,7 @@ fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effe
     assert_eq!(
         (world.state(), world.told.len()),
         (DepositState::Rejected, told),
-        "the bank was told that it is refused"
+        "the bank was notified of the rejection"
     );
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Rejected));
     assert_eq!(world.case.deposit.assessment.as_ref().expect("assessed").hold, Some(Hold::Refundable));
@@ -167,7 +167,8 @@ fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effe
     let wanted = Plan::SetLegalHold { vault: escrow, held: false, case: case_of(world.case.deposit.id) };
     let calls: Vec<_> = holds(&world).iter().map(|intent| (intent.id, intent.plan)).collect();
     assert_eq!((calls.len(), calls[1].1), (2, wanted));
-    // The older word is over, the newer one is wanted; nothing leaves the escrow before it took effect.
+    // The older call is obsolete, the newer one is wanted; nothing leaves the escrow before it
+    // takes effect.
     let request = world.case.request.clone().expect("a request");
     assert_eq!(
         (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
@@ -178,13 +179,13 @@ fn a_lifted_hold_is_told_to_the_chain_and_the_escrow_is_free_when_that_took_effe
     let follows = (world.case.deposit.id.0, JobChange::Set(JobKind::Screen, world.now));
     assert_eq!(lifted(&mut world), [follows]);
     assert!(!world.case.escrow_is_held());
-    // A reorganisation may undo it: it is to be said again. The hold before it is not.
+    // A reorganisation may undo it: the call is repeated. The hold before it is not.
     let request = world.case.request.clone().expect("a request");
     assert_eq!(
         (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
         (false, true)
     );
-    assert_eq!(lifted(&mut world), [], "taken note of once");
+    assert_eq!(lifted(&mut world), [], "handled once");
     propose_back(&mut world).expect("refundable");
 }
 
@@ -193,25 +194,25 @@ fn propose_back(world: &mut World) -> Result<(), DepositRefusal> {
 }
 
 #[test]
-fn an_escrow_stays_on_hold_for_whatever_else_is_on_hold_in_it() {
+fn an_escrow_stays_on_hold_while_another_deposit_is() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     lift(&mut world, true).expect("it is on hold");
-    assert_eq!((world.state(), holds(&world).len()), (DepositState::Rejected, 1), "the chain is told nothing");
+    assert_eq!((world.state(), holds(&world).len()), (DepositState::Rejected, 1), "no on-chain call");
     assert!(world.case.escrow_is_held() && !world.case.deposit.holds_its_escrow());
 }
 
 #[test]
-fn a_hold_that_comes_while_another_is_lifted_wins() {
+fn a_hold_set_while_another_is_lifted_wins() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     lift(&mut world, false).expect("it is on hold");
     let lifting = holds(&world)[1].id;
     let version = world.case.request.as_ref().expect("a request").version;
-    // The same deposit again; another one in the escrow does the same to it.
-    review(&mut world, ReviewVerdict::LegalHold).expect("refused, and kept");
+    // The same deposit again; another one in the escrow has the same effect.
+    review(&mut world, ReviewVerdict::LegalHold).expect("rejected, and held");
     let request = world.case.request.clone().expect("a request");
-    assert!(request.version > version, "whoever counted what holds the escrow counts again");
+    assert!(request.version > version, "a concurrent count of the holds starts again");
     let again = holds(&world)[2].id;
     assert_eq!(
         (request.wants_told(lifting, &request.escrow, false), request.wants_told(again, &request.escrow, true)),
@@ -220,14 +221,14 @@ fn a_hold_that_comes_while_another_is_lifted_wins() {
     let deposit = world.case.deposit.id;
     world.run(|case, _, cx| {
         let effects = case.request.as_mut().expect("a request").escrow_lifted(lifting, deposit, cx);
-        assert_eq!(effects, WalletEffects::default(), "it took effect before the newer word did");
+        assert_eq!(effects, WalletEffects::default(), "it took effect before the newer call");
         (effects, ())
     });
     assert!(world.case.escrow_is_held());
 }
 
 #[test]
-fn what_waited_only_for_its_escrow_is_screened_again_and_nothing_else() {
+fn only_deposits_that_waited_for_the_escrow_are_screened_again() {
     let mut found_good = counted(true);
     found_good.screened(RiskResult::Approved, None);
     let mut stopped = counted(false);
@@ -248,7 +249,7 @@ fn what_waited_only_for_its_escrow_is_screened_again_and_nothing_else() {
 }
 
 #[test]
-fn what_is_not_on_hold_has_no_hold_to_lift() {
+fn only_a_deposit_on_hold_has_a_hold_to_lift() {
     let mut world = counted(true);
     for (result, hold) in [(RiskResult::Approved, None), (RiskResult::Rejected, Some(Hold::Refundable))] {
         let mut world = counted(false);
@@ -262,7 +263,7 @@ fn what_is_not_on_hold_has_no_hold_to_lift() {
 }
 
 #[test]
-fn what_fell_out_of_the_chain_on_hold_frees_its_escrow_all_the_same() {
+fn a_held_deposit_dropped_from_the_chain_still_frees_its_escrow() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     world.lost_from(100);
@@ -275,7 +276,7 @@ fn what_fell_out_of_the_chain_on_hold_frees_its_escrow_all_the_same() {
 }
 
 #[test]
-fn what_came_straight_to_a_wallet_is_lifted_in_the_books() {
+fn a_direct_payment_s_hold_is_lifted_in_the_books() {
     let mut world = World::direct();
     world.seen_in(100);
     world.counted();

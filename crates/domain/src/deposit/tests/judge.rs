@@ -1,4 +1,4 @@
-//! Who decides: screening, people, the wallet's state; and what becomes of the release.
+//! Decisions by screening, reviewers and the wallet's state, and their effect on the release.
 
 use super::*;
 use crate::wallet_event::FailureReason;
@@ -21,7 +21,7 @@ fn review(world: &mut World, verdict: ReviewVerdict) -> Result<(), DepositRefusa
 }
 
 #[test]
-fn each_risk_result_leads_where_the_decisions_say() {
+fn each_risk_result_leads_to_the_decided_state() {
     for (result, hold, state, failed, wallet) in [
         (RiskResult::Approved, None, DepositState::Approved, 0, WalletState::Active),
         (RiskResult::ManualReview, None, DepositState::InReview, 0, WalletState::Active),
@@ -90,7 +90,7 @@ fn a_deposit_for_a_blacklisted_wallet_is_rejected() {
 }
 
 #[test]
-fn a_wallet_blocked_while_it_is_screened_holds_the_deposit_whatever_was_found() {
+fn a_wallet_blocked_during_screening_holds_the_deposit_whatever_the_result() {
     let mut world = counted();
     block_wallet(&mut world.case.wallet);
     world.screened(RiskResult::Approved, None);
@@ -99,7 +99,7 @@ fn a_wallet_blocked_while_it_is_screened_holds_the_deposit_whatever_was_found() 
 }
 
 #[test]
-fn a_blacklisting_refuses_what_is_held_screened_or_in_review() {
+fn a_blacklisting_rejects_held_screened_and_reviewed_deposits() {
     for prepare in [in_review, counted] {
         let mut world = prepare();
         set_wallet(&mut world, WalletState::Blacklisted);
@@ -110,7 +110,7 @@ fn a_blacklisting_refuses_what_is_held_screened_or_in_review() {
 }
 
 #[test]
-fn a_person_approves_rejects_keeps_for_the_law_or_blocks() {
+fn a_reviewer_approves_rejects_holds_or_blocks() {
     for (verdict, state, wallet) in [
         (ReviewVerdict::Approve, DepositState::Approved, WalletState::Active),
         (ReviewVerdict::Reject, DepositState::Rejected, WalletState::Active),
@@ -118,7 +118,7 @@ fn a_person_approves_rejects_keeps_for_the_law_or_blocks() {
         (ReviewVerdict::Block, DepositState::Rejected, WalletState::Blocked),
     ] {
         let mut world = in_review();
-        review(&mut world, verdict).expect("it waits for a person");
+        review(&mut world, verdict).expect("it is in review");
         assert_eq!((world.state(), world.case.wallet.state), (state, wallet), "{verdict:?}");
         let decided = world.case.deposit.assessment.as_ref().and_then(|it| it.decided_by.clone());
         assert_eq!(decided.as_deref(), Some("ann"));
@@ -127,20 +127,20 @@ fn a_person_approves_rejects_keeps_for_the_law_or_blocks() {
 }
 
 #[test]
-fn nothing_is_approved_for_a_frozen_wallet_and_nothing_is_decided_twice() {
+fn a_frozen_wallet_gets_no_approval_and_decisions_are_final() {
     let mut world = in_review();
     block_wallet(&mut world.case.wallet);
     let refused = review(&mut world, ReviewVerdict::Approve);
     assert_eq!(refused, Err(DepositRefusal::Frozen(WalletState::Blocked)));
-    review(&mut world, ReviewVerdict::Reject).expect("refusing is allowed");
+    review(&mut world, ReviewVerdict::Reject).expect("a rejection is allowed");
     let refused = review(&mut world, ReviewVerdict::Approve);
     assert_eq!(refused, Err(DepositRefusal::State(DepositState::Rejected)));
-    review(&mut world, ReviewVerdict::LegalHold).expect("a refusal can become a legal hold");
-    assert_eq!(failures(&world.told), ["COMPLIANCE_REJECTED"], "told once");
+    review(&mut world, ReviewVerdict::LegalHold).expect("a rejection can become a legal hold");
+    assert_eq!(failures(&world.told), ["COMPLIANCE_REJECTED"], "reported once");
 }
 
 #[test]
-fn a_wallet_blocked_in_flight_holds_what_was_stopped_and_completes_what_was_mined() {
+fn a_wallet_blocked_in_flight_holds_stopped_releases_and_completes_mined_ones() {
     let mut world = counted();
     world.screened(RiskResult::Approved, None);
     block_wallet(&mut world.case.wallet);
@@ -155,7 +155,7 @@ fn a_wallet_blocked_in_flight_holds_what_was_stopped_and_completes_what_was_mine
 }
 
 #[test]
-fn a_release_that_was_stopped_for_a_wallet_in_use_is_wanted_again() {
+fn a_release_stopped_for_an_active_wallet_is_requested_again() {
     let mut world = counted();
     world.screened(RiskResult::Approved, None);
     world.case.intents[0].state = IntentState::Cancelled;
@@ -165,7 +165,7 @@ fn a_release_that_was_stopped_for_a_wallet_in_use_is_wanted_again() {
 }
 
 #[test]
-fn a_release_that_fails_for_good_leaves_the_money_in_escrow_and_says_why() {
+fn a_release_that_fails_for_good_leaves_the_money_in_escrow_with_a_reason() {
     for (reason, name) in [
         (FailureReason::OnChainRevert, "ON_CHAIN_REVERT"),
         (FailureReason::TokenPaused, "TOKEN_PAUSED"),
@@ -182,30 +182,30 @@ fn a_release_that_fails_for_good_leaves_the_money_in_escrow_and_says_why() {
 }
 
 #[test]
-fn a_release_that_a_halted_coin_held_up_says_what_the_issuer_did() {
+fn a_release_stopped_by_a_halted_token_reports_the_cause() {
     for (halt, words) in [
-        (Halt::Paused, "the coin's issuer has paused transfers"),
-        (Halt::CodeChanged, "the coin's issuer has changed its contract's code"),
+        (Halt::Paused, "the token's issuer has paused transfers"),
+        (Halt::CodeChanged, "the token's issuer has changed its contract's code"),
     ] {
         let mut world = counted();
         world.screened(RiskResult::Approved, None);
         world.does(|case, _, cx| case.release_halted(halt, cx));
         assert_eq!(world.state(), DepositState::Failed);
-        let told = world.told.last().expect("the bank is told");
+        let told = world.told.last().expect("the bank is notified");
         let WalletEvent::TransactionFailed { reason, message, .. } = told else { panic!("{told:?}") };
         assert_eq!((*reason, message.as_str()), (FailureReason::TokenPaused, words));
     }
 }
 
 #[test]
-fn a_coin_is_halted_by_a_pause_or_by_other_code() {
+fn a_pause_or_changed_code_halts_a_token() {
     let halt = |paused, code_changed| TokenState { coin: StableCoin::Usdt, paused, code_changed, at_block: 9 }.halt();
     assert_eq!([halt(false, false), halt(true, false)], [None, Some(Halt::Paused)]);
     assert_eq!([halt(false, true), halt(true, true)], [Some(Halt::CodeChanged); 2]);
 }
 
 #[test]
-fn sandbox_cents_04_ask_the_chain_for_more_than_there_is() {
+fn sandbox_cents_04_request_more_than_the_balance() {
     let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 25_040_000 };
     for (world, spoiled) in [(World::asked(asked).in_sandbox(), true), (World::asked(asked), false)] {
         let mut world = world;
@@ -216,12 +216,12 @@ fn sandbox_cents_04_ask_the_chain_for_more_than_there_is() {
         assert_eq!(intent.unchecked, spoiled);
         let crate::chain_tx::Plan::Move(movement) = intent.plan else { panic!("a movement") };
         assert_eq!(movement.amount > 25_000_000, spoiled);
-        assert_eq!(intent.is_last_try(), spoiled, "what is to fail is tried once");
+        assert_eq!(intent.is_last_try(), spoiled, "an intended failure is attempted once");
     }
 }
 
 #[test]
-fn of_a_release_the_wallet_gets_what_arrived() {
+fn the_wallet_is_credited_with_the_arrived_amount() {
     let mut world = World::for_request();
     world.approved();
     let fee = 25_000;
@@ -234,13 +234,9 @@ fn of_a_release_the_wallet_gets_what_arrived() {
         WalletEvent::TransferComplete { minor, .. } => Some(*minor),
         _ => None,
     });
-    assert_eq!(
-        (told, world.alerts),
-        (Some(MINOR - fee), 1),
-        "the issuer has begun to take a fee: a person hears of it"
-    );
+    assert_eq!((told, world.alerts), (Some(MINOR - fee), 1), "an alert reports the issuer's fee");
     let outside = world.books.account(&external()).balance().minor;
-    assert_eq!(outside, fee - MINOR, "what was kept is out of the books");
+    assert_eq!(outside, fee - MINOR, "the fee has left the books");
     world.does(|case, _, cx| case.released(TxHash([8; 32]), fee, cx));
     assert_eq!((world.holds(Pot::Wallet), world.alerts), (MINOR - fee, 1), "once");
 }

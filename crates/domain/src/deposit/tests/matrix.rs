@@ -1,4 +1,4 @@
-//! The matrix against `decisions.md`, "Incoming transaction", written down a second time.
+//! The matrix of `decisions.md`, "Incoming transaction", written independently.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use crate::deposit::DepositState::{
 };
 use crate::deposit::states::{Step, Trigger};
 
-/// Every step that is allowed; *back* apart.
+/// All permitted steps, except *back*.
 const DECIDED: [(DepositState, DepositState); 42] = [
     (Seen, Orphaned),
     (Seen, Screening),
     (Seen, Held),
     (Seen, Rejected),
-    // Not worth a release: until it is, or goes along with another deposit's.
+    // Not worth a release until it accumulates or another deposit's release includes it.
     (Seen, Dust),
     (Dust, Approved),
     (Dust, InReview),
     (Dust, Suspended),
-    // Its release, that of another deposit, does not happen.
+    // The release of another deposit that includes it does not happen.
     (Approved, Dust),
     (Orphaned, Seen),
     (Held, Screening),
@@ -34,13 +34,13 @@ const DECIDED: [(DepositState, DepositState); 42] = [
     (InReview, Approved),
     (InReview, Rejected),
     (InReview, LegalHold),
-    // What else was on hold in its escrow is on hold no more.
+    // The other holds in its escrow are lifted.
     (InReview, Screening),
     (InReview, Suspended),
     (Approved, Completed),
     (Approved, Failed),
     (Approved, Held),
-    // Its escrow came on legal hold for something else in it.
+    // Another deposit put its escrow on legal hold.
     (Approved, InReview),
     (Approved, Rejected),
     (Approved, Suspended),
@@ -55,7 +55,7 @@ const DECIDED: [(DepositState, DepositState); 42] = [
     (Failed, Suspended),
     (Suspended, Completed),
     (Suspended, Failed),
-    // Never taken by a step of its own: where a refund or a suspension goes back to.
+    // Never a step of its own: the target of returning from a refund or a suspension.
     (Refunding, Rejected),
 ];
 
@@ -66,7 +66,7 @@ fn cells() -> impl Iterator<Item = (DepositState, Trigger, Step)> {
 }
 
 #[test]
-fn the_steps_are_those_of_the_decisions_and_no_others() {
+fn only_the_decided_steps_exist() {
     let taken: BTreeSet<_> = cells()
         .filter_map(|(from, _, step)| match step {
             Step::To(to) => Some((from, to)),
@@ -79,13 +79,13 @@ fn the_steps_are_those_of_the_decisions_and_no_others() {
 }
 
 #[test]
-fn only_what_is_suspended_or_refunded_goes_back() {
+fn only_suspended_or_refunding_deposits_go_back() {
     let back: BTreeSet<_> = cells().filter(|(_, _, step)| *step == Step::Back).map(|(from, ..)| from).collect();
     assert_eq!(back, BTreeSet::from([Suspended, Refunding]));
 }
 
 #[test]
-fn what_is_on_legal_hold_is_never_given_back_or_released_before_that_is_lifted() {
+fn a_legal_hold_prevents_refund_and_release_until_it_is_lifted() {
     for trigger in Trigger::ALL {
         let step = LegalHold.on(trigger);
         let is_lifted = trigger == Trigger::HoldLifted && step == Step::To(Rejected);
@@ -95,21 +95,21 @@ fn what_is_on_legal_hold_is_never_given_back_or_released_before_that_is_lifted()
 }
 
 #[test]
-fn nothing_is_released_that_was_not_approved() {
+fn only_approved_deposits_are_released() {
     for (from, trigger, step) in cells() {
         if step == Step::To(Completed) {
             assert!(matches!(from, Approved | Suspended) && trigger == Trigger::ReleaseDone, "{from:?} {trigger:?}");
         }
         if step == Step::To(Approved) {
             let decided = matches!(trigger, Trigger::RiskApproved | Trigger::ReviewApproved);
-            // Only what was assessed, and found good, is gathered: see `tests/dust.rs`.
+            // Only assessed and clean dust is gathered: see `tests/dust.rs`.
             assert!(decided || (from, trigger) == (Dust, Trigger::Gathered), "{from:?} {trigger:?}");
         }
     }
 }
 
 #[test]
-fn refused_commands_are_those_of_screening_and_of_people() {
+fn only_commands_of_screening_and_users_are_refused() {
     for (from, trigger, step) in cells() {
         let of_people = matches!(
             trigger,
@@ -126,6 +126,6 @@ fn refused_commands_are_those_of_screening_and_of_people() {
                 | Trigger::RefundAsked
         );
         assert!(step != Step::Refused || of_people, "{from:?} {trigger:?}: facts are never refused");
-        assert!(step != Step::Stays || !of_people, "{from:?} {trigger:?}: who decides is told");
+        assert!(step != Step::Stays || !of_people, "{from:?} {trigger:?}: a decision gets an answer");
     }
 }

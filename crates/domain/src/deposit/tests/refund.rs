@@ -1,4 +1,4 @@
-//! Refunds: two people, a screened address, never from legal hold.
+//! Refunds: two users, a screened address, never from legal hold.
 
 use super::*;
 use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
@@ -31,13 +31,13 @@ fn approve_with(world: &mut World, by: &str, screened: Screened) -> Result<(), D
     world.tries(|case, _, cx| case.approve_refund(seen(), screened, by, cx))
 }
 
-/// The refund that is proposed here, as it is looked at.
+/// The proposed refund as the approving user sees it.
 pub(super) const fn seen() -> SeenRefund {
     SeenRefund { to: SENDER, minor: Some(MINOR) }
 }
 
 #[test]
-fn who_approves_is_held_to_the_address_and_the_amount_that_he_saw() {
+fn an_approval_is_bound_to_the_reviewed_address_and_amount() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
@@ -45,7 +45,7 @@ fn who_approves_is_held_to_the_address_and_the_amount_that_he_saw() {
     let other = SeenRefund { to: Address([0x5f; 20]), minor: None };
     let more = SeenRefund { minor: Some(MINOR + 1), ..seen() };
     for another in [other, more] {
-        // Said before anything else that is wrong: he looks at something that is not there.
+        // Reported first: the user looks at an outdated proposal.
         let refused = world.tries(|case, _, cx| case.approve_refund(another, clean(), "ann", cx));
         assert_eq!((refused, &world.case), (Err(DepositRefusal::OtherRefund), &was));
     }
@@ -54,20 +54,20 @@ fn who_approves_is_held_to_the_address_and_the_amount_that_he_saw() {
 }
 
 #[test]
-fn a_refund_takes_two_people_and_both_halves_on_the_chain() {
+fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::NotProposed));
     world.does(|case, _, cx| case.refund_proposed(cx));
     assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
-    approve(&mut world, "bob").expect("somebody else");
+    approve(&mut world, "bob").expect("another user");
     assert_eq!(approve(&mut world, "eve"), Err(DepositRefusal::State(DepositState::Refunding)), "approved once");
     assert_eq!(world.holds(Pot::Escrow), MINOR, "not before it is paid");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!((world.state(), world.case.deposit.status()), (DepositState::Refunded, Some(DepositStatus::Rejected)));
     assert!(world.books.show().is_empty(), "{:?}", world.books.show());
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
-    assert!(world.books.show().is_empty(), "given back once");
+    assert!(world.books.show().is_empty(), "refunded once");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_legal_hold_is_never_refunded() {
 }
 
 #[test]
-fn the_refund_address_is_screened_and_none_of_ours() {
+fn the_refund_address_is_screened_and_not_our_own() {
     let hit = |score, stale| Screened { score, stale, ..clean() };
     for screened in [hit(100, false), hit(90, false), hit(0, true)] {
         assert_eq!(propose(&mut rejected(Hold::Refundable), SENDER, screened), Err(DepositRefusal::AddressRefused));
@@ -90,16 +90,16 @@ fn the_refund_address_is_screened_and_none_of_ours() {
 }
 
 #[test]
-fn a_refund_that_fails_leaves_it_as_refused_as_before() {
+fn a_failed_refund_leaves_the_deposit_rejected() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refund_failed("reverted", cx));
     assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
-    propose(&mut world, SENDER, clean()).expect("it can be tried again");
+    propose(&mut world, SENDER, clean()).expect("it can be retried");
 }
 
 #[test]
-fn what_failed_can_be_refunded_and_stays_failed_to_the_bank() {
+fn a_failed_deposit_can_be_refunded_and_stays_failed() {
     let mut world = World::for_request();
     world.approved();
     world.does(|case, _, cx| case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx));
@@ -110,7 +110,7 @@ fn what_failed_can_be_refunded_and_stays_failed_to_the_bank() {
 }
 
 #[test]
-fn nothing_is_refunded_out_of_a_wallet_s_own_vault() {
+fn a_wallet_s_own_vault_refunds_nothing() {
     let mut world = World::direct();
     world.seen_in(100);
     world.counted();
@@ -122,32 +122,32 @@ fn withdraw(world: &mut World) -> Result<(), DepositRefusal> {
     world.tries(|case, _, cx| case.withdraw_refund(cx))
 }
 
-/// What is to be done on the chain about the refund, the newest last.
+/// The refund's plans on the chain, newest last.
 fn plans(world: &World) -> Vec<(Plan, IntentState)> {
     let of_refund = |intent: &&Intent| intent.kind == IntentKind::ProposeRefund;
     world.case.intents.iter().filter(of_refund).map(|intent| (intent.plan, intent.state)).collect()
 }
 
 #[test]
-fn a_proposal_that_is_on_the_chain_is_called_off_there() {
+fn an_on_chain_proposal_is_cancelled_on_the_chain() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     let first = world.case.deposit.refund.as_ref().expect("proposed").propose;
     let word = crate::chain::intent_word(world.case.deposit.tenant, first);
     world.case.intent(Some(first)).expect("there").state = IntentState::Done;
     world.does(|case, _, cx| case.refund_proposed(cx));
-    withdraw(&mut world).expect("nobody has approved it");
+    withdraw(&mut world).expect("not approved yet");
     assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
     assert_eq!((&world.case.deposit.refund, world.case.deposit.back_to), (&None, None));
     assert_eq!(plans(&world).last(), Some(&(Plan::CancelRefund { intent: word }, IntentState::Waiting)));
     assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)), "once");
     assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::State(DepositState::Rejected)));
     propose(&mut world, Address([0x56; 20]), clean()).expect("to another address");
-    assert!(!world.case.is_refunded_by(first), "the old proposal is none of it");
+    assert!(!world.case.is_refunded_by(first), "the old proposal does not belong to it");
 }
 
 #[test]
-fn a_proposal_that_was_not_sent_is_not_sent_and_one_on_its_way_is_waited_for() {
+fn an_unsent_proposal_is_dropped_and_one_in_flight_is_awaited() {
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
     let id = world.case.deposit.refund.as_ref().expect("proposed").propose;
@@ -163,12 +163,12 @@ fn a_proposal_that_was_not_sent_is_not_sent_and_one_on_its_way_is_waited_for() {
 }
 
 #[test]
-fn what_is_approved_is_not_withdrawn_any_more() {
+fn an_approved_refund_cannot_be_withdrawn() {
     let mut world = rejected(Hold::Refundable);
     assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)));
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
-    approve(&mut world, "bob").expect("somebody else");
+    approve(&mut world, "bob").expect("another user");
     assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Refunding)));
 }
 
@@ -184,7 +184,11 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
         (newer(100, true), DepositRefusal::AddressListed),
         (newer(0, true), DepositRefusal::ListsTooOld),
     ] {
-        assert_eq!(approve_with(&mut world, "ann", screened.clone()), Err(DepositRefusal::SamePerson), "said first");
+        assert_eq!(
+            approve_with(&mut world, "ann", screened.clone()),
+            Err(DepositRefusal::SamePerson),
+            "reported first"
+        );
         assert_eq!(approve_with(&mut world, "bob", screened), Err(refusal));
         assert_eq!(world.state(), DepositState::Refunding);
     }
@@ -196,7 +200,7 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
 }
 
 #[test]
-fn a_person_is_called_when_an_address_that_money_waits_for_is_listed() {
+fn a_listed_address_of_a_proposed_refund_raises_an_alert() {
     let hit = Screened { score: 100, ..clean() };
     let mut world = rejected(Hold::Refundable);
     let none = DepositRefusal::State(DepositState::Rejected);
@@ -205,7 +209,7 @@ fn a_person_is_called_when_an_address_that_money_waits_for_is_listed() {
     let before = world.alerts;
     let refunding = DepositRefusal::State(DepositState::Refunding);
     assert_eq!(world.tries(|case, _, _| case.refund_listed(&clean())), Err(refunding.clone()), "it is on no list");
-    world.tries(|case, _, _| case.refund_listed(&hit)).expect("told");
+    world.tries(|case, _, _| case.refund_listed(&hit)).expect("reported");
     assert_eq!(world.alerts, before + 1);
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("another list");
@@ -213,7 +217,7 @@ fn a_person_is_called_when_an_address_that_money_waits_for_is_listed() {
 }
 
 #[test]
-fn whoever_is_refused_is_asked_where_to_send_it_back_and_legal_hold_asks_alike() {
+fn senders_of_rejected_and_held_deposits_are_asked_for_an_address_alike() {
     let ways = RequestException::ALL;
     for hold in [Hold::Refundable, Hold::Legal] {
         let world = rejected(hold);
@@ -223,15 +227,15 @@ fn whoever_is_refused_is_asked_where_to_send_it_back_and_legal_hold_asks_alike()
     propose(&mut world, SENDER, clean()).expect("refundable");
     assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::Over);
     world.does(|case, _, cx| case.refund_proposed(cx));
-    approve(&mut world, "bob").expect("somebody else");
+    approve(&mut world, "bob").expect("another user");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
-    assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::No, "it is back");
+    assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::No, "it is refunded");
     let direct = World::direct();
     assert!(ways.iter().all(|way| direct.case.deposit.asks_where_back(*way) == Asking::No));
 }
 
 #[test]
-fn one_that_is_looked_at_asks_only_where_its_sender_is_told_why_already() {
+fn a_deposit_in_review_asks_only_senders_who_know_the_deviation() {
     let mut world = World::for_request();
     world.seen_in(100);
     assert_eq!(world.case.deposit.asks_where_back(RequestException::Late), Asking::No, "it does not count yet");

@@ -1,4 +1,4 @@
-//! Random walks: whatever happens in whatever order, the books follow the deposit.
+//! Random walks: under any sequence of acts, the books follow the deposit.
 
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..60)
 }
 
-/// One act, if the world allows it at all.
+/// Performs one act, if the context allows it.
 fn act(world: &mut World, act: Act) {
     let (now, release) = (world.now, world.case.deposit.release);
     match act {
@@ -123,7 +123,7 @@ fn act(world: &mut World, act: Act) {
     }
 }
 
-/// What the engine makes of the end of a release.
+/// Applies the engine's reaction to the end of a release.
 fn ends(world: &mut World, ended: Ended) {
     let (now, release) = (world.now, world.case.deposit.release);
     let Some(intent) = world.case.intent(release) else { return };
@@ -140,8 +140,9 @@ fn ends(world: &mut World, ended: Ended) {
 }
 
 proptest! {
-    /// I3, I4, I11: transfers balance, no account that holds somebody's money goes below zero (the ledger refuses), the
-    /// amount is in exactly the account that the deposit says, and it is credited, told and released once.
+    /// I3, I4, I11: transfers balance, no customer account goes negative (the ledger refuses), the
+    /// amount is in exactly the deposit's book account, and it is credited, reported and released
+    /// once.
     #[test]
     fn the_books_follow_the_deposit(direct in any::<bool>(), sequence in acts()) {
         let mut world = if direct { World::direct() } else { World::for_request() };

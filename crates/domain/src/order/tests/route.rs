@@ -1,4 +1,4 @@
-//! Where the money goes: account numbers, branch codes, and whether the two agree.
+//! The destination account: account numbers, branch codes, and whether they match.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn check_account(country: Country, rule: &str, right: &[&str], wrong: &[&str]) {
     check_field(country, "beneficiary_account_number", rule, set, right, wrong);
 }
 
-/// Like [`check_field`] for branch codes, under an account number that contradicts none of them.
+/// Like [`check_field`] for branch codes, with an account number that contradicts none of them.
 fn check_branch(country: Country, rule: &str, right: &[&str], wrong: &[&str]) {
     let set = |draft: &mut Draft, text: &str| {
         draft.bank_branch_code = text.to_owned();
@@ -156,11 +156,12 @@ fn a_branch_is_resolved_through_the_directory_from_either_code() {
         (Country::Bgd, "dbblbddhxxx", Some("DBBLBDDHXXX"), Some("090271365"), Some("Motijheel")),
         (Country::Phl, "BOPIPHMM", Some("BOPIPHMM"), None, Some("Makati")),
         (Country::Vnm, "BFTVVNVX008", Some("BFTVVNVX008"), Some("970436"), None),
-        // Unknown, so accepted as given. The head office's routing number would be the wrong one for a branch.
+        // Unknown, so accepted as given. The head office's routing number would be wrong for a
+        // branch.
         (Country::Bgd, "DBBLBDDH123", Some("DBBLBDDH123"), None, None),
         (Country::Ind, "SBININBB", Some("SBININBB"), None, None),
         (Country::Ind, "SBIN0000300", None, Some("SBIN0000300"), None),
-        // The IBAN names the bank, and in Egypt the branch.
+        // The IBAN identifies the bank, and in Egypt the branch.
         (Country::Pak, "SCBLPKKX", Some("SCBLPKKX"), Some("SCBL"), Some("Karachi main")),
         (Country::Pak, "SCBLPKKX002", Some("SCBLPKKX002"), Some("SCBL"), None),
         (Country::Egy, "NBEGEGCX", Some("NBEGEGCX"), Some("00030001"), Some("Cairo main")),
@@ -233,7 +234,7 @@ fn hints_of_a_quote_obey_the_same_patterns() {
 }
 
 #[test]
-fn a_payment_is_compared_with_what_its_quote_was_bound_to() {
+fn a_payment_is_compared_with_its_quotes_account_and_branch() {
     assert!(same_account("PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702"));
     assert!(!same_account("0123", "123"));
     for (country, a, b, same) in [
@@ -254,7 +255,7 @@ fn a_payment_is_compared_with_what_its_quote_was_bound_to() {
 }
 
 #[test]
-fn the_account_part_is_what_follows_the_bank_in_an_iban() {
+fn the_account_part_follows_the_bank_in_an_iban() {
     for (number, part) in [
         ("PK36SCBL0000001123456702", "0000001123456702"),
         ("EG380019000500000000263180002", "00000000263180002"),

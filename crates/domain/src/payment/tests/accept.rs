@@ -1,4 +1,5 @@
-//! Accepting: every refusal in the order of precedence, what each leaves behind, and what acceptance writes.
+//! Acceptance: every refusal in the order of precedence, its lack of side effects, and what
+//! acceptance writes.
 
 use super::super::accept::{IN_REVIEW, Refusal, Submission, accept, refused_by_ledger};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState};
@@ -16,7 +17,7 @@ use crate::test_values::{
 };
 use crate::time::{Span, Timestamp};
 
-/// Everything that acceptance looks at.
+/// All inputs of acceptance.
 struct Desk {
     quote: Option<Quote>,
     submission: Submission,
@@ -66,10 +67,10 @@ fn use_up(desk: &mut Desk) {
     }
 }
 
-/// Brings a refusal about.
+/// Provokes a refusal.
 type Break = fn(&mut Desk);
 
-/// Every refusal with what brings it about, by descending precedence (`decisions.md`, "Errors").
+/// All refusals, each with its provocation, by descending precedence (`decisions.md`, "Errors").
 const FAULTS: [(&str, Break); 6] = [
     ("external_id_conflict", |desk| desk.taken = Some(OTHER_PAYMENT)),
     ("quote_not_found", |desk| desk.quote = None),
@@ -80,7 +81,7 @@ const FAULTS: [(&str, Break); 6] = [
 ];
 
 #[test]
-fn of_two_faults_the_one_of_higher_precedence_is_told() {
+fn of_two_faults_the_one_of_higher_precedence_is_reported() {
     for (first, (told, earlier)) in FAULTS.iter().enumerate() {
         for (other, later) in &FAULTS[first..] {
             let mut desk = Desk::new();
@@ -95,7 +96,7 @@ fn of_two_faults_the_one_of_higher_precedence_is_told() {
 }
 
 #[test]
-fn refusals_name_what_stands_in_the_way() {
+fn refusals_name_their_cause() {
     let told = |break_it: Break| {
         let mut desk = Desk::new();
         break_it(&mut desk);
@@ -108,7 +109,7 @@ fn refusals_name_what_stands_in_the_way() {
 }
 
 #[test]
-fn every_mismatch_is_told_at_once_in_field_order() {
+fn all_mismatches_are_reported_at_once_in_field_order() {
     let mut desk = Desk::new();
     desk.submission.order.country = Country::Ind;
     desk.submission.order.currency = Currency::Sar;
@@ -153,7 +154,7 @@ fn the_last_instant_before_expiry_is_in_time() {
 }
 
 #[test]
-fn the_quotes_matrix_is_what_acceptance_does() {
+fn acceptance_follows_the_quotes_matrix() {
     for state in QuoteState::ALL {
         let mut desk = Desk::new();
         if let Some(quote) = &mut desk.quote {
@@ -181,9 +182,9 @@ fn a_clean_order_is_queued_with_its_hold_its_events_and_its_job() {
     assert_eq!(effects.discrepancy, None);
 }
 
-/// No tipping off: the first event says the same whatever screening found.
+/// No tipping off: the first event is the same whatever screening found.
 #[test]
-fn what_screening_found_shows_in_no_first_event() {
+fn the_first_event_never_shows_the_screening_result() {
     let (_, clean, _) = accepted(0);
     for (score, review, msg, events, job) in [
         (84, ReviewState::NotNeeded, None, 2, JobKind::Submit),
@@ -203,7 +204,7 @@ fn what_screening_found_shows_in_no_first_event() {
 }
 
 #[test]
-fn the_ledgers_refusal_of_a_hold_is_told_like_our_own() {
+fn the_ledgers_refusal_of_a_hold_is_reported_like_our_own() {
     let money = |minor| Money::new(minor, Currency::Usdt);
     let refused =
         LedgerRefusal::InsufficientBalance { account: prefund(1).code, available: money(1), needed: money(2) };

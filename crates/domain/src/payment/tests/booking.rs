@@ -22,7 +22,7 @@ fn lines(transfers: &[Transfer]) -> Vec<String> {
     transfers.iter().map(|it| format!("{} {} > {} {}", kind(it.kind), it.debit, it.credit, it.amount)).collect()
 }
 
-/// All transfers of a step are one set, and those that end a hold end this payment's.
+/// Whether all transfers of a step are one set, and those that end a hold end this payment's.
 fn is_one_set(effects: &Effects) -> bool {
     let first = effects.transfers.first().map(|transfer| transfer.id);
     effects.transfers.iter().all(|transfer| Some(transfer.set) == first)
@@ -72,7 +72,7 @@ fn success_posts_the_hold_and_splits_it() {
 }
 
 #[test]
-fn every_way_not_to_be_paid_gives_the_hold_back() {
+fn every_unpaid_end_releases_the_hold() {
     for (said, end) in [
         (&[RailStatus::Rejected][..], PaymentState::Rejected),
         (&[RailStatus::Accepted, RailStatus::Rejected], PaymentState::Failed),
@@ -91,7 +91,7 @@ fn every_way_not_to_be_paid_gives_the_hold_back() {
 }
 
 #[test]
-fn a_return_gives_back_the_amount_but_neither_premium_nor_cost() {
+fn a_return_refunds_the_amount_but_neither_premium_nor_cost() {
     let (mut case, mut books) = reserved();
     books.book(&case.hear(&say(RailStatus::Settled)).transfers).expect("the settlement");
     case.pass(Span::days(3));
@@ -117,7 +117,7 @@ fn a_return_gives_back_the_amount_but_neither_premium_nor_cost() {
 }
 
 #[test]
-fn a_return_that_is_the_first_news_is_booked_as_paid_and_given_back() {
+fn a_return_as_the_first_report_is_booked_as_paid_and_returned() {
     let (mut case, mut books) = reserved();
     let effects = case.hear(&say(RailStatus::Returned));
     assert_eq!(effects.events.len(), 3);
@@ -127,7 +127,7 @@ fn a_return_that_is_the_first_news_is_booked_as_paid_and_given_back() {
     assert_eq!(books.prefund().debits_pending, 0);
 }
 
-/// The same payment priced otherwise, settled and returned: what is left on the books.
+/// Settles and returns the same payment at another price; returns the resulting balances.
 fn round_trip(pricing: Pricing, cost_minor: i64) -> Vec<Vec<String>> {
     let coin = pricing.coin;
     let offer = pricing.offer(|_| cost_minor).expect("an offer");
@@ -147,7 +147,7 @@ fn round_trip(pricing: Pricing, cost_minor: i64) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn what_the_payable_step_cuts_off_goes_to_the_rounding_account_and_comes_back() {
+fn the_rounding_remainder_goes_to_the_rounding_account_and_returns() {
     let coarse = Pricing { step_minor: 100, ..pricing() };
     let seen = round_trip(coarse, 500_000);
     assert!(seen[0].contains(&"rounding:PKR: 0.05 PKR".to_owned()), "{:?}", seen[0]);

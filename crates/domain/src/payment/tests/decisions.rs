@@ -1,4 +1,4 @@
-//! What people and our own rules decide: review, refusal, resolving what nobody knows.
+//! Decisions of reviewers and of our own rules: review, refusal, resolution of unknown outcomes.
 
 use super::super::accept::NOT_EXECUTABLE;
 use super::super::report::{self, Stale};
@@ -28,7 +28,7 @@ fn rejected() -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
 }
 
 #[test]
-fn a_payment_in_review_is_neither_sent_nor_refused_over_the_persons_head() {
+fn a_payment_in_review_is_neither_sent_nor_refused() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let waiting = Stale::Review(ReviewState::Waiting);
     let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
@@ -51,7 +51,7 @@ fn an_approved_payment_is_sent() {
 }
 
 #[test]
-fn a_payment_that_a_person_refused_ends_with_neutral_words() {
+fn a_payment_rejected_in_review_ends_with_a_neutral_message() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let effects = act(|cx| report::review(&mut payment, false, cx)).expect("waiting");
     assert_eq!(ended(&payment, &effects), rejected());
@@ -74,7 +74,7 @@ fn only_a_payment_in_review_can_be_reviewed() {
 }
 
 #[test]
-fn a_hit_never_has_an_attempt_and_ends_with_neutral_words() {
+fn a_hit_never_has_an_attempt_and_ends_with_a_neutral_message() {
     let (mut payment, _, _) = accepted(HIT_SCORE);
     let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
     assert_eq!(begun, Err(Stale::Review(ReviewState::Refused)));
@@ -85,7 +85,7 @@ fn a_hit_never_has_an_attempt_and_ends_with_neutral_words() {
 }
 
 #[test]
-fn our_own_refusals_give_the_money_back() {
+fn our_own_refusals_release_the_money() {
     for trigger in [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused] {
         let (mut payment, _, _) = accepted(0);
         let effects = act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx)).expect("queued");
@@ -112,7 +112,7 @@ fn nothing_is_refused_while_an_attempt_may_have_paid() {
 }
 
 #[test]
-fn people_resolve_what_is_unknown_and_nothing_else() {
+fn reviewers_resolve_only_unknown_payments() {
     for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Unknown) {
         let mut case = Case::sending();
         case.payment.standing.state = state;
@@ -125,7 +125,7 @@ fn people_resolve_what_is_unknown_and_nothing_else() {
 }
 
 #[test]
-fn people_are_asked_about_the_newest_attempt_while_it_is_unknown() {
+fn an_unknown_payment_is_reviewed_by_its_newest_attempt() {
     for state in PaymentState::ALL {
         let mut case = Case::sending();
         case.payment.standing.state = state;
@@ -135,7 +135,7 @@ fn people_are_asked_about_the_newest_attempt_while_it_is_unknown() {
 }
 
 #[test]
-fn people_resolve_to_what_is_proven() {
+fn reviewers_resolve_to_a_proven_outcome() {
     for (status, end, transfers) in [
         (RailStatus::Accepted, PaymentState::Processing, 0),
         (RailStatus::Settled, PaymentState::Succeeded, 5),
@@ -148,7 +148,7 @@ fn people_resolve_to_what_is_proven() {
             .run(|payment, attempt, cx| report::resolve(payment, attempt, &status.clone().into(), "statement 7", cx))
             .expect("unknown");
         assert_eq!((case.payment.standing.state, effects.transfers.len()), (end, transfers), "{status:?}");
-        // How they know is on the attempt's record; the client is not told.
+        // The evidence is in the attempt's record; the client does not receive it.
         assert_eq!(case.payment.standing.msg, None, "{status:?}");
         assert_eq!(case.attempt.source.as_deref(), Some("operator: statement 7"));
         assert_eq!(effects.job == Some(JobChange::Done), end.is_terminal(), "{status:?}");
@@ -168,7 +168,7 @@ fn a_resolved_payment_is_as_final_as_a_reported_one() {
 
 /// realworld: "resolve to rejected, failed, succeeded with reference, reversed with charges".
 #[test]
-fn people_say_all_that_a_bank_could_have_said() {
+fn reviewers_can_record_every_outcome_of_a_bank() {
     let find = |case: &mut Case, finding: Finding| {
         case.run(|payment, attempt, cx| report::resolve(payment, attempt, &finding, "statement 7", cx))
     };
@@ -179,11 +179,11 @@ fn people_say_all_that_a_bank_could_have_said() {
         (refused.payment.standing.state, refused.attempt.state),
         (PaymentState::Rejected, AttemptState::Refused)
     );
-    assert_eq!(effects.transfers.len(), 1, "the hold is given back");
+    assert_eq!(effects.transfers.len(), 1, "the hold is released");
     let mut accepted = Case::after(&[RailStatus::Accepted]);
     accepted.payment.standing.state = PaymentState::Unknown;
     find(&mut accepted, finding).expect("it is unknown");
-    assert_eq!(accepted.payment.standing.state, PaymentState::Failed, "what was accepted was not refused before");
+    assert_eq!(accepted.payment.standing.state, PaymentState::Failed, "an accepted attempt was not refused before");
 
     let mut paid = Case::after(&[RailStatus::Unknown]);
     let finding = Finding { reference: Some("FT-9".to_owned()), ..RailStatus::Settled.into() };
@@ -193,7 +193,7 @@ fn people_say_all_that_a_bank_could_have_said() {
     for statuses in [vec![RailStatus::Unknown], vec![RailStatus::Settled]] {
         let mut back = Case::after(&statuses);
         let finding = Finding { charges: 10_000, ..RailStatus::Returned.into() };
-        let effects = find(&mut back, finding.clone()).expect("it may have come back");
+        let effects = find(&mut back, finding.clone()).expect("it may have been returned");
         assert_eq!((back.payment.standing.state, back.attempt.charges), (PaymentState::Reversed, 10_000));
         let charges: Vec<_> = effects.transfers.iter().filter(|it| it.reason == "rail.charges").collect();
         assert_eq!(charges.iter().map(|it| it.amount.minor).collect::<Vec<_>>(), [10_000]);

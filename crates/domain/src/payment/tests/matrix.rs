@@ -1,4 +1,4 @@
-//! The matrices against `decisions.md`, "States", written down here a second time as plain pairs.
+//! The matrices of `decisions.md`, "States", written independently as plain pairs.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::payment::{PaymentState, ReviewState, Step, Trigger};
 use crate::rail::RailStatus;
 use crate::states_doc::rail_statuses;
 
-/// Every step that the decisions' table allows.
+/// All steps that the decisions' table permits.
 pub const DECIDED: [(PaymentState, PaymentState); 13] = [
     (Queued, Processing),
     (Queued, Rejected),
@@ -35,7 +35,7 @@ fn cells() -> impl Iterator<Item = (PaymentState, Trigger, Step)> {
 }
 
 #[test]
-fn the_steps_are_those_of_the_decisions_and_no_others() {
+fn only_the_decided_steps_exist() {
     let mut taken = BTreeSet::new();
     for (from, trigger, step) in cells() {
         if let Step::Through(path) = step {
@@ -48,11 +48,11 @@ fn the_steps_are_those_of_the_decisions_and_no_others() {
             }
         }
     }
-    assert_eq!(taken, BTreeSet::from(DECIDED), "a decided step that nothing leads to");
+    assert_eq!(taken, BTreeSet::from(DECIDED), "a decided step that no trigger takes");
 }
 
 #[test]
-fn terminal_states_never_change_but_a_success_can_come_back() {
+fn terminal_states_never_change_except_a_returned_success() {
     let left: Vec<_> =
         cells().filter(|(from, _, step)| from.is_terminal() && matches!(step, Step::Through(_))).collect();
     assert_eq!(left, [(Succeeded, Trigger::Returned, Step::Through(&[Reversed]))]);
@@ -71,7 +71,7 @@ fn the_deprecated_states_are_neither_entered_nor_left() {
 }
 
 #[test]
-fn what_ends_a_payment_leads_where_the_decisions_say() {
+fn final_triggers_lead_to_the_decided_states() {
     for (trigger, froms, end) in [
         (Trigger::Accepted, &[Queued, Unknown][..], Processing),
         (Trigger::Refused, &[Queued], Rejected),
@@ -88,7 +88,7 @@ fn what_ends_a_payment_leads_where_the_decisions_say() {
         (Trigger::Returned, &[Queued, Processing, Unknown, Succeeded], Reversed),
     ] {
         for from in froms {
-            let Step::Through(path) = from.on(trigger) else { panic!("{from:?} {trigger:?} leads nowhere") };
+            let Step::Through(path) = from.on(trigger) else { panic!("{from:?} {trigger:?} has no step") };
             assert_eq!(path.last(), Some(&end), "{from:?} {trigger:?}");
         }
     }
@@ -97,8 +97,8 @@ fn what_ends_a_payment_leads_where_the_decisions_say() {
     }
 }
 
-/// Payment and attempt are two machines that move together: from where they begin, no report that an attempt takes as
-/// news is a contradiction to its payment.
+/// Payment and attempt are two machines that move together: no report that changes an attempt
+/// contradicts its payment, in any reachable state.
 #[test]
 fn the_two_matrices_never_disagree_in_a_state_that_can_be_reached() {
     let start = (Queued, AttemptState::Sending);
@@ -148,7 +148,7 @@ fn arrived(from: PaymentState, step: Step) -> PaymentState {
 }
 
 #[test]
-fn names_read_back_and_nothing_else_does() {
+fn only_known_names_parse() {
     for state in PaymentState::ALL {
         assert_eq!(PaymentState::parse(state.name()), Some(state));
         assert!(!EventKind::of(state).is_of_quote());

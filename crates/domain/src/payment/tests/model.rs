@@ -1,5 +1,5 @@
-//! The models that the random walks are checked against: the rail's own books, the log as a reader sees it, and what
-//! the ledger must show in each state. None of them asks the code that it judges.
+//! Models for the random walks: the rail's own books, the log as a reader sees it, and the expected
+//! ledger in each state. They are independent of the code under test.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::ledger::TransferKind;
 use crate::rail::{RailReport, RailStatus};
 use crate::test_values::{Books, CHARGE_MINOR, say};
 
-/// What an attempt has come to at the rail, in truth.
+/// An attempt's actual outcome at the rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Truth {
-    /// On its way; may arrive at any time, or never.
+    /// In transit; may arrive at any time, or never.
     Travelling,
     /// Certainly not sent.
     NeverSent,
@@ -28,7 +28,7 @@ enum Truth {
     Returned,
 }
 
-/// The rail: the truth about each attempt, and everything that it has ever said, in order.
+/// The rail: the actual outcome of each attempt, and all its reports in order.
 #[derive(Default)]
 pub struct Rail {
     attempts: Vec<(AttemptId, Truth)>,
@@ -40,7 +40,7 @@ impl Rail {
         self.attempts.push((attempt, Truth::Travelling));
     }
 
-    /// A message arrives. The same one again is recognised and changes nothing.
+    /// A message arrives. A repetition is recognised and changes nothing.
     pub fn arrive(&mut self, at: usize) {
         if self.truth(at) == Some(Truth::Travelling) {
             self.become_(at, Truth::Arrived, RailStatus::Received, None);
@@ -53,12 +53,12 @@ impl Rail {
 
     pub fn never_sent(&mut self, at: usize) {
         if let Some((_, truth)) = self.attempts.get_mut(at) {
-            assert_eq!(*truth, Truth::Travelling, "said not to be sent, but it had arrived");
+            assert_eq!(*truth, Truth::Travelling, "reported as not sent, but it had arrived");
             *truth = Truth::NeverSent;
         }
     }
 
-    /// One step of the rail's own with an attempt.
+    /// One step of the rail with an attempt.
     pub fn work(&mut self, at: usize, choice: u8) {
         use Truth::{Accepted, Arrived, Cancelled, Failed, Paid, Refused, Returned};
         let reason = Some(["AB08", "AC04"][usize::from(choice / 8 % 2)]);
@@ -74,7 +74,7 @@ impl Rail {
         }
     }
 
-    /// Whatever is open is paid.
+    /// Pays everything that is open.
     pub fn finish(&mut self) {
         for at in 0..self.attempts.len() {
             self.work(at, 2);
@@ -111,7 +111,7 @@ impl Rail {
         self.outbox.clone()
     }
 
-    /// What the rail's books prove about an attempt.
+    /// The outcome of an attempt that the rail's books prove.
     pub fn proof(&self, at: usize) -> Option<RailStatus> {
         match self.truth(at)? {
             Truth::Refused | Truth::Failed => Some(RailStatus::Rejected),
@@ -123,29 +123,31 @@ impl Rail {
         }
     }
 
-    /// How often the beneficiary was paid, taken back or not.
+    /// Number of payouts to the beneficiary, including returned ones.
     pub fn paid_out(&self) -> usize {
         self.attempts.iter().filter(|(_, truth)| matches!(truth, Truth::Paid | Truth::Returned)).count()
     }
 
-    /// Whether money may still go out.
+    /// Whether money may still leave.
     pub fn may_pay(&self) -> bool {
         let open = |truth: &Truth| matches!(truth, Truth::Travelling | Truth::Arrived | Truth::Accepted);
         self.attempts.iter().any(|(_, truth)| open(truth))
     }
 
-    /// Where a payment must be once everything has got through; `None` where nothing of it ever arrived.
+    /// Permitted final states of a payment once all reports are delivered; `None` if nothing ever
+    /// arrived.
     pub fn ended(&self) -> Option<&'static [PaymentState]> {
         let has = |truth| self.attempts.iter().any(|(_, it)| *it == truth);
         if has(Truth::Returned) {
-            // A return after the window is for a person.
+            // A return after the window needs review.
             Some(&[PaymentState::Reversed, PaymentState::Succeeded])
         } else if has(Truth::Paid) {
             Some(&[PaymentState::Succeeded])
         } else if has(Truth::Cancelled) {
             Some(&[PaymentState::Reversed])
         } else if has(Truth::Failed) {
-            // A failure whose acceptance was never heard of reads as a refusal: rejected, or on to another rail.
+            // A failure whose acceptance was never reported looks like a refusal: rejected, or on
+            // to another rail.
             Some(&[PaymentState::Failed, PaymentState::Rejected, PaymentState::Queued, PaymentState::Unknown])
         } else {
             None
@@ -153,14 +155,14 @@ impl Rail {
     }
 }
 
-/// I6 and I9 as a reader of the log sees them: versions without gaps, and every change of state a decided one.
+/// I6 and I9 for a reader of the log: versions without gaps, and only decided state changes.
 pub fn check_events(payment: &Payment, events: &[NewEvent]) {
     let own: Vec<&NewEvent> = events.iter().filter(|event| event.subject == payment.id.0).collect();
     let versions: Vec<i64> = own.iter().map(|event| event.version).collect();
     assert_eq!(versions, (1..=payment.version).collect::<Vec<_>>());
     let mut state = None;
     for event in own {
-        let standing = event.standing.as_ref().expect("a payment's event shows how it stood");
+        let standing = event.standing.as_ref().expect("a payment's event has a snapshot");
         match (state, event.kind) {
             (None, kind) => assert_eq!((kind, standing.state), (EventKind::PaymentQueued, PaymentState::Queued)),
             (Some(before), EventKind::PaymentUpdated) => assert_eq!(before, standing.state),
@@ -171,10 +173,10 @@ pub fn check_events(payment: &Payment, events: &[NewEvent]) {
         }
         state = Some(standing.state);
     }
-    assert_eq!(state, Some(payment.standing.state), "the newest event shows the payment as it stands");
+    assert_eq!(state, Some(payment.standing.state), "the newest event shows the current state");
 }
 
-/// I3 and I4, and what the worked example says the books show in each state.
+/// I3 and I4, and the balances of the worked example in each state.
 pub fn check_books(books: &Books, payment: &Payment, history: &Effects) {
     let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
     for account in books.accounts() {

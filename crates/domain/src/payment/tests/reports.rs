@@ -1,4 +1,4 @@
-//! What rails report: progress, refusals and other rails, duplicates, contradictions, late returns.
+//! Rail reports: progress, refusals and other rails, duplicates, contradictions, late returns.
 
 use super::super::report::{self, NOT_SENT, Stale};
 use super::super::{Effects, JobChange, PaymentState};
@@ -23,7 +23,7 @@ fn refused_with(reason: &str) -> RailReport {
 }
 
 #[test]
-fn a_payment_goes_its_way() {
+fn a_payment_proceeds_to_success() {
     let mut case = Case::sending();
     let accepted = case.hear(&say(RailStatus::Accepted));
     assert_eq!(kinds(&accepted), [EventKind::PaymentProcessing]);
@@ -41,7 +41,7 @@ fn a_payment_goes_its_way() {
 }
 
 #[test]
-fn a_report_that_proves_more_tells_every_step() {
+fn a_report_that_proves_more_emits_every_step() {
     let settled = Case::sending().hear(&say(RailStatus::Settled));
     assert_eq!(kinds(&settled), [EventKind::PaymentProcessing, EventKind::PaymentSucceeded]);
     let versions: Vec<_> = settled.events.iter().map(|event| event.version).collect();
@@ -51,7 +51,7 @@ fn a_report_that_proves_more_tells_every_step() {
 }
 
 #[test]
-fn another_amount_is_a_discrepancy_and_nothing_else() {
+fn another_amount_is_only_a_discrepancy() {
     for amount in [pkr(3_791_204), pkr(0), Money::new(3_791_205, Currency::Usd)] {
         for status in rail_statuses() {
             let mut case = Case::sending();
@@ -76,7 +76,7 @@ fn after_a_retryable_refusal_another_rail_is_tried_with_another_id() {
     let job = Some(JobChange::Set(JobKind::Submit, monday()));
     assert_eq!(effects, Effects { job, ..Effects::default() });
     assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Refused));
-    assert_eq!(case.payment.standing.msg, None, "nobody is told while it goes on");
+    assert_eq!(case.payment.standing.msg, None, "not reported while attempts continue");
     let first = case.attempt.clone();
     let second = case
         .run(|payment, _, cx| report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx))
@@ -87,7 +87,7 @@ fn after_a_retryable_refusal_another_rail_is_tried_with_another_id() {
 }
 
 #[test]
-fn only_a_refused_attempt_makes_way_for_another() {
+fn only_a_refused_attempt_permits_another() {
     for state in AttemptState::ALL {
         let mut case = Case::sending();
         case.attempt.state = state;
@@ -108,7 +108,7 @@ fn only_a_refused_attempt_makes_way_for_another() {
 }
 
 #[test]
-fn a_definite_refusal_rejects_with_the_rails_words() {
+fn a_definite_refusal_rejects_with_the_rails_message() {
     for (reason, info, msg) in [
         (Some("AC04"), Some("account closed"), Some("AC04: account closed")),
         (Some("AC04"), None, Some("AC04")),
@@ -125,7 +125,7 @@ fn a_definite_refusal_rejects_with_the_rails_words() {
 }
 
 #[test]
-fn after_acceptance_no_reason_leads_to_another_rail() {
+fn after_acceptance_no_reason_permits_another_rail() {
     for said in [RailStatus::Accepted, RailStatus::Unknown] {
         let mut case = Case::after(&[said]);
         let effects = case.hear(&refused_with("AB08"));
@@ -135,7 +135,7 @@ fn after_acceptance_no_reason_leads_to_another_rail() {
 }
 
 #[test]
-fn a_message_that_never_left_may_go_over_another_rail() {
+fn an_unsent_message_may_use_another_rail() {
     let mut case = Case::sending();
     let effects = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
     assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday())));
@@ -144,7 +144,7 @@ fn a_message_that_never_left_may_go_over_another_rail() {
 }
 
 #[test]
-fn not_sent_is_believed_of_the_first_message_only() {
+fn not_sent_is_accepted_for_the_first_message_only() {
     for state in AttemptState::ALL.into_iter().filter(|state| *state != AttemptState::Sending) {
         let mut case = Case::sending();
         case.attempt.state = state;
@@ -184,9 +184,9 @@ fn duplicates_change_nothing() {
     }
 }
 
-/// Sandbox 0008: reports that cannot both be true; and codes that nobody knows.
+/// Sandbox 0008: contradictory reports; and unknown codes.
 #[test]
-fn contradictions_go_to_a_person() {
+fn contradictions_need_review() {
     use RailStatus::{Accepted, Cancelled, Rejected, Returned, Settled, Unknown};
     let strange = || RailStatus::Unrecognised("ZZZZ".to_owned());
     for said in [
@@ -213,7 +213,7 @@ fn contradictions_go_to_a_person() {
 }
 
 #[test]
-fn a_return_after_the_window_is_for_a_person() {
+fn a_return_after_the_window_needs_review() {
     for (late, reversed) in [(RETURN_WINDOW, true), (Span(RETURN_WINDOW.0 + 1), false)] {
         let mut case = Case::after(&[RailStatus::Settled]);
         case.pass(late);
@@ -229,7 +229,7 @@ fn a_return_after_the_window_is_for_a_person() {
 }
 
 #[test]
-fn a_reference_that_comes_late_is_told_once() {
+fn a_late_reference_is_reported_once() {
     let mut case = Case::after(&[RailStatus::Settled]);
     let said = RailReport { bank_reference: Some("FT123".to_owned()), ..say(RailStatus::Settled) };
     let effects = case.hear(&said);
@@ -255,7 +255,7 @@ fn a_refused_attempts_reference_never_becomes_the_payments() {
 }
 
 #[test]
-fn a_success_does_not_repeat_the_words_of_the_trouble_before_it() {
+fn a_success_clears_the_message_of_an_earlier_fault() {
     let mut case = Case::sending();
     case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out after 20 s", cx));
     case.hear(&say(RailStatus::Settled));

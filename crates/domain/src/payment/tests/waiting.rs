@@ -1,4 +1,4 @@
-//! When a rail is silent: unclear answers, the delays between inquiries, the windows, and the way back.
+//! A silent rail: unclear answers, delays between inquiries, windows, and recovery.
 
 use super::super::report::{self, inquiry_delay};
 use super::super::{Effects, JobChange, PaymentState};
@@ -15,7 +15,7 @@ fn inquire_in(now: Timestamp, delay: Span) -> Option<JobChange> {
 }
 
 #[test]
-fn inquiries_come_at_growing_distances() {
+fn inquiry_delays_increase() {
     for (tries, delay) in [
         (-1, Span::secs(5)),
         (0, Span::secs(5)),
@@ -32,7 +32,7 @@ fn inquiries_come_at_growing_distances() {
 }
 
 #[test]
-fn an_unclear_answer_is_asked_about_and_never_assumed() {
+fn an_unclear_answer_is_inquired_about_and_never_assumed() {
     let mut case = Case::sending();
     case.pass(Span::secs(20));
     let effects = case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out after 20 s", cx));
@@ -44,7 +44,7 @@ fn an_unclear_answer_is_asked_about_and_never_assumed() {
 }
 
 #[test]
-fn a_message_that_was_taken_is_asked_about() {
+fn an_accepted_message_is_inquired_about() {
     let mut case = Case::sending();
     let taken = case.run(|_, attempt, cx| report::taken(attempt, cx));
     assert_eq!(taken, Effects { job: inquire_in(monday(), Span::secs(5)), ..Effects::default() });
@@ -53,7 +53,7 @@ fn a_message_that_was_taken_is_asked_about() {
 }
 
 #[test]
-fn beyond_the_window_of_an_instant_rail_a_payment_is_unknown_and_asking_goes_on() {
+fn beyond_an_instant_rails_window_a_payment_is_unknown_and_inquiries_continue() {
     let mut case = Case::sending();
     case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out", cx));
     case.now = monday() + Span::mins(15) - Span(1);
@@ -63,13 +63,13 @@ fn beyond_the_window_of_an_instant_rail_a_payment_is_unknown_and_asking_goes_on(
     let effects = case.ask_in_vain(4);
     assert_eq!(effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::PaymentUnknown]);
     assert_eq!(effects.transfers, [], "the money stays reserved");
-    assert_eq!(case.payment.standing.msg.as_deref(), Some("the rail has not said what became of it"));
+    assert_eq!(case.payment.standing.msg.as_deref(), Some("no confirmation from the rail yet"));
     assert!(matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))));
     let later = case.ask_in_vain(4);
     assert_eq!(later, Effects { job: inquire_in(case.now, Span::mins(15)), ..Effects::default() });
 }
 
-/// Silence from the moment of `since` on: the first full hour at which the payment is unknown.
+/// Silence from `since` on: the first full hour at which the payment is unknown.
 fn unknown_at(rail: RailConfig, since: &str) -> Timestamp {
     let mut case = Case::sending();
     (case.rail, case.now, case.attempt.created_at) = (rail, at(since), at(since));
@@ -104,16 +104,16 @@ fn a_batch_rail_may_be_silent_for_two_of_its_business_days() {
 }
 
 #[test]
-fn an_attempt_that_was_asked_about_in_vain_may_have_been_sent() {
+fn an_attempt_without_an_answer_may_have_been_sent() {
     let mut case = Case::sending();
     case.ask_in_vain(0);
     assert_eq!(case.attempt.state, AttemptState::Indeterminate);
     assert_eq!(case.payment.unclear_since, Some(monday()));
 }
 
-/// Found by the simulator: the message did not leave, while another node was asking about it already.
+/// Found by the simulator: the message did not leave, while another node was already inquiring.
 #[test]
-fn a_question_about_a_refused_attempt_leaves_the_payment_to_its_next_rail() {
+fn an_inquiry_about_a_refused_attempt_leaves_the_payment_to_its_next_rail() {
     let mut case = Case::sending();
     let refused = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
     assert_eq!(refused.job, Some(JobChange::Set(JobKind::Submit, case.now)));
@@ -125,7 +125,7 @@ fn a_question_about_a_refused_attempt_leaves_the_payment_to_its_next_rail() {
 
 /// Sandbox 0005 stays processing: a rail that answers is not silent, however long it takes.
 #[test]
-fn only_silence_counts_and_only_since_the_rail_last_spoke() {
+fn only_silence_since_the_rails_last_report_counts() {
     let mut case = Case::after(&[RailStatus::Accepted]);
     for _ in 0..8 {
         case.pass(Span::mins(15));
@@ -143,7 +143,7 @@ fn only_silence_counts_and_only_since_the_rail_last_spoke() {
 }
 
 #[test]
-fn an_unknown_payment_comes_back_when_the_rail_speaks() {
+fn an_unknown_payment_recovers_when_the_rail_reports() {
     for (said, end) in [
         (RailStatus::Accepted, PaymentState::Processing),
         (RailStatus::Settled, PaymentState::Succeeded),
@@ -170,7 +170,7 @@ fn an_unknown_payment_comes_back_when_the_rail_speaks() {
 }
 
 #[test]
-fn a_payment_at_its_end_is_not_asked_about_again() {
+fn a_final_payment_is_not_inquired_about() {
     use RailStatus::{Accepted, Cancelled, Rejected, Returned, Settled};
     for said in [&[Rejected][..], &[Settled], &[Accepted, Rejected], &[Cancelled], &[Settled, Returned]] {
         let mut case = Case::after(said);

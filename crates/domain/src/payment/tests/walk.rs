@@ -1,8 +1,10 @@
-//! Random walks of one payment, checked after every step against two small models that know nothing of the code:
-//! the rail's own books (what was really paid out) and the list of what the books must show in each state.
+//! Random walks of one payment, checked after every step against two small models that are
+//! independent of the code: the rail's own books (what was really paid out) and the expected
+//! balances in each state.
 //!
-//! An honest walk loses, delays, repeats and reorders what the rail says, but the rail never lies; the rail's books
-//! then prove that nothing is paid twice. A wild walk also lets the rail say anything at any time.
+//! An honest walk loses, delays, repeats and reorders the rail's reports, but the rail never lies;
+//! the rail's books then prove that nothing is paid twice. A wild walk also lets the rail report
+//! anything at any time.
 
 use proptest::prelude::*;
 
@@ -20,20 +22,20 @@ use crate::time::{Span, Timestamp};
 const WALKS: u32 = 1_500;
 const STEPS_MAX: usize = 50;
 
-/// What becomes of a message on its way to the rail.
+/// Fate of a message on its way to the rail.
 #[derive(Clone, Copy, Debug)]
 enum Wire {
     /// Not a byte left.
     NotSent,
-    /// It arrived, and the answer came back.
+    /// It arrived, and the answer was received.
     Answered,
-    /// It arrived, the rail will report.
+    /// It arrived; the rail will report.
     Taken,
-    /// It arrived, the answer is lost.
+    /// It arrived; the answer was lost.
     AnswerLost,
-    /// It is lost, or arrives later; nobody can tell.
+    /// It was lost or arrives later; the outcome is unknown.
     Lost,
-    /// The node died before it could say anything, and the message had arrived.
+    /// The message arrived, and the node died before it recorded anything.
     DiedAfter,
     /// The node died before the message arrived.
     DiedBefore,
@@ -45,23 +47,23 @@ enum Act {
     Submit(Wire),
     /// A lost message arrives after all.
     ArriveLate(usize),
-    /// The rail goes one step with an attempt; the number chooses among what it may do.
+    /// The rail takes one step with an attempt; the number selects which.
     RailWorks(usize, u8),
     /// One of the rail's reports, old or new, is delivered.
     Deliver(usize),
-    /// The rail is asked, and answers or not.
+    /// An inquiry, with or without an answer.
     Inquire { answers: bool },
-    /// The identical message goes again.
+    /// The identical message is sent again.
     Repeat(Wire),
-    /// A person decides about a review.
+    /// A reviewer decides.
     Review(bool),
     /// We refuse it.
     Refuse(Trigger),
-    /// Two people find out what the rail's books say.
+    /// Two users establish the outcome from the rail's books.
     Resolve,
     /// Time passes.
     Pass(Span),
-    /// The rail says anything at all, perhaps over another amount.
+    /// The rail reports anything, possibly with another amount.
     Lie(usize, RailStatus, bool),
 }
 
@@ -101,7 +103,7 @@ fn wild() -> impl Strategy<Value = Act> {
     prop_oneof![2 => honest(), 1 => lie]
 }
 
-/// Mostly clean; now and then in review, or a hit.
+/// Mostly clean; occasionally in review, or a hit.
 fn scores() -> impl Strategy<Value = u8> {
     prop_oneof![6 => Just(0), 2 => Just(90), 1 => Just(97)]
 }
@@ -110,7 +112,7 @@ fn some(act: impl Strategy<Value = Act>) -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 0..STEPS_MAX)
 }
 
-/// The payment, everything that was written about it, and the rail's side of the story.
+/// The payment, everything written about it, and the rail's model.
 struct World {
     payment: Payment,
     attempts: Vec<Attempt>,
@@ -141,7 +143,7 @@ impl World {
 
     /// The commit: everything that a decision wrote.
     fn write(&mut self, effects: Effects) {
-        self.books.book(&effects.transfers).expect("the ledger takes what a payment decides");
+        self.books.book(&effects.transfers).expect("the ledger accepts a payment's transfers");
         match effects.job {
             Some(JobChange::Set(kind, run_at)) => {
                 assert!(run_at >= self.now, "a job in the past");
@@ -194,7 +196,7 @@ impl World {
         }
     }
 
-    /// A decision that may come too late; then it has changed nothing.
+    /// A decision that may come too late and then changes nothing.
     fn decide(
         &mut self,
         action: impl FnOnce(&mut Payment, Option<&mut Attempt>, &mut Cx<'_>) -> Result<Effects, Stale>,
@@ -213,7 +215,7 @@ impl World {
         let Ok(attempt) = report::begin_attempt(&mut self.payment, self.attempts.last(), (&id, None), &mut cx) else {
             return;
         };
-        assert_eq!(self.job, Some(JobKind::Submit), "an attempt began that no job asked for");
+        assert_eq!(self.job, Some(JobKind::Submit), "an attempt began without a job");
         self.rail.sent(attempt.id);
         self.attempts.push(attempt);
         self.transmit(wire);
@@ -263,7 +265,7 @@ impl World {
         }
     }
 
-    /// People read the rail's books; they decide only on what is final there.
+    /// Reviewers read the rail's books and decide only on final outcomes.
     fn resolve(&mut self) {
         let Some(status) = self.attempts.len().checked_sub(1).and_then(|at| self.rail.proof(at)) else { return };
         self.decide(|payment, last, cx| match last {
@@ -272,7 +274,7 @@ impl World {
         });
     }
 
-    /// What holds after every step, whatever the rail says.
+    /// Invariants after every step, whatever the rail reports.
     fn check(&self) {
         let state = self.payment.standing.state;
         check_events(&self.payment, &self.history.events);
@@ -283,7 +285,7 @@ impl World {
         let open = self.attempts.iter().filter(|attempt| !attempt.state.is_refused()).count();
         assert!(open <= 1, "{open} attempts may pay");
         if !matches!(self.payment.review, ReviewState::NotNeeded | ReviewState::Approved) {
-            assert!(self.attempts.is_empty(), "sent without leave");
+            assert!(self.attempts.is_empty(), "sent without approval");
         }
         for (at, attempt) in self.attempts.iter().enumerate() {
             assert_eq!(attempt.id.0 == self.payment.id.0, at == 0, "the first attempt has the payment's id");
@@ -298,12 +300,12 @@ impl World {
         assert_eq!(ends, usize::from(state.is_terminal()), "a hold ends once, with its payment");
     }
 
-    /// What holds as long as the rail does not lie.
+    /// Invariants as long as the rail does not lie.
     fn check_against_the_rail(&self) {
         let paid = self.rail.paid_out();
         assert!(paid <= 1, "paid out {paid} times");
         match self.payment.standing.state {
-            PaymentState::Succeeded => assert_eq!(paid, 1, "a success that nobody paid"),
+            PaymentState::Succeeded => assert_eq!(paid, 1, "a success without a payout"),
             PaymentState::Rejected | PaymentState::Failed => {
                 assert!(!self.rail.may_pay(), "given up, but the rail may pay");
                 assert_eq!(paid, 0, "given up, but paid");
@@ -312,7 +314,7 @@ impl World {
         }
     }
 
-    /// The rail finishes what it has and everything that it says gets through, in order.
+    /// The rail finishes its work, and all its reports are delivered in order.
     fn heal(&mut self) {
         self.rail.finish();
         for said in self.rail.all() {
@@ -326,7 +328,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(WALKS))]
 
     #[test]
-    fn an_honest_rail_pays_once_and_the_books_say_so(score in scores(), acts in some(honest())) {
+    fn an_honest_rail_pays_once_and_the_books_agree(score in scores(), acts in some(honest())) {
         let mut world = World::new(score);
         for act in &acts {
             world.act(act);
@@ -341,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_rail_says_the_books_stay_whole(score in scores(), acts in some(wild())) {
+    fn the_books_stay_consistent_whatever_a_rail_reports(score in scores(), acts in some(wild())) {
         let mut world = World::new(score);
         for act in &acts {
             world.act(act);

@@ -1,4 +1,4 @@
-//! Every field is read as it is shown, and nothing else is taken.
+//! Each field parses its display format, and nothing else.
 
 use super::*;
 use crate::wallet_policy::WalletPolicy;
@@ -16,14 +16,14 @@ fn policy() -> TenantPolicy {
 }
 
 #[test]
-fn every_field_is_known_by_its_name_and_read_as_it_is_shown() {
+fn every_field_round_trips_by_name_and_value() {
     let policy = policy();
     let names: BTreeSet<&str> = Field::all().into_iter().map(Field::name).collect();
-    assert_eq!(names.len(), Field::all().len(), "no name stands for two");
+    assert_eq!(names.len(), Field::all().len(), "names are unique");
     for field in Field::all() {
         assert_eq!(Field::parse(field.name()), Some(field));
         let mut same = policy.clone();
-        field.set(&mut same, &field.shown(&policy)).expect("its own form");
+        field.set(&mut same, &field.shown(&policy)).expect("its own format");
         assert_eq!(same, policy, "{}", field.name());
     }
 }
@@ -56,14 +56,14 @@ fn each_field_is_changed_alone() {
     ] {
         let before = policy();
         let values = read([(name, text)], &before).expect("taken");
-        let after = with(&before, &values).expect("taken again");
+        let after = with(&before, &values).expect("valid values");
         let field = Field::parse(name).expect("known");
         assert_eq!(differences(&before, &after), [(field, field.shown(&before), shown.to_owned())], "{name}={text}");
     }
 }
 
 #[test]
-fn a_value_that_keeps_not_to_its_rule_is_refused_by_field_and_rule() {
+fn an_invalid_value_is_rejected_with_field_and_rule() {
     for (name, wrong) in [
         ("countries", vec!["", "USA", "PAK;IND", "PAK,,IND", "NONE"]),
         ("settlement_coin", vec!["", "usdt", "DAI"]),
@@ -82,17 +82,17 @@ fn a_value_that_keeps_not_to_its_rule_is_refused_by_field_and_rule() {
         for text in wrong {
             let faults = read([(name, text)], &policy()).expect_err(&format!("{name}={text}"));
             let told = faults[0].to_string();
-            let rule = Field::parse(name).map_or("there is no such field", Field::rule);
+            let rule = Field::parse(name).map_or("unknown field", Field::rule);
             assert!(told.starts_with(name) && told.contains(rule), "{told}");
         }
     }
 }
 
 #[test]
-fn every_fault_is_told_at_once() {
+fn all_faults_are_reported_at_once() {
     let asked = [("minimum_kyc", "LOW"), ("colour", "blue"), ("margin_bps", "1"), ("margin_bps", "2")];
     let faults = read(asked, &policy()).expect_err("three faults");
     let unknown = FieldFault::Unknown("colour".to_owned());
     assert_eq!(faults, [FieldFault::Invalid(Field::MinimumKyc), unknown, FieldFault::Twice(Field::MarginBps)]);
-    assert!(faults[1].to_string().contains("minimum_kyc"), "the fields are told");
+    assert!(faults[1].to_string().contains("minimum_kyc"), "the fields are listed");
 }

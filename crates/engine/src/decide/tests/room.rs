@@ -1,4 +1,5 @@
-//! What one sender has over a rail is counted where an attempt begins, whatever was seen when the rail was chosen.
+//! A sender's usage of a rail is counted where an attempt begins, whatever was read when the rail
+//! was selected.
 
 use domain::attempt::Attempt;
 use domain::country::Country;
@@ -23,7 +24,7 @@ fn egp(minor: i64) -> Money {
     Money::new(minor, Currency::Egp)
 }
 
-/// A rail that pays 100 a day and 1000 a month for one sender.
+/// A rail that pays up to 100 a day and 1000 a month per sender.
 fn rail() -> RailConfig {
     RailConfig {
         id: RailId::new("egy-ipn"),
@@ -74,7 +75,7 @@ fn payment(number: u128) -> Payment {
     }
 }
 
-/// A batch that has `payments` queued, each with its job, under fence 1.
+/// A batch with `payments` queued, each with its job under fence 1.
 fn batch(payments: &[Payment]) -> WorkingSet {
     let mut ws = WorkingSet::new(NOW);
     for payment in payments {
@@ -127,13 +128,13 @@ fn begin(ws: &mut WorkingSet, payment: &Payment, tally: Option<Tally>) -> Outcom
     run(ws, payment, PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally }, vec![rail()])
 }
 
-/// The attempt that began.
+/// Returns the attempt that began.
 fn begun(outcome: Outcome) -> Attempt {
     let Outcome::Began(attempt) = outcome else { panic!("{outcome:?}") };
     *attempt
 }
 
-/// No attempt began; the payment is as it was and looks for a rail at once, with no try counted.
+/// No attempt began; the payment is unchanged and selects a rail at once, with no attempt counted.
 fn looks_again(ws: &WorkingSet, payment: &Payment, outcome: &Outcome) {
     assert!(matches!(outcome, Outcome::Done), "{outcome:?}");
     assert_eq!(ws.payments.get(&(TENANT, payment.id)), Some(payment));
@@ -144,7 +145,7 @@ fn looks_again(ws: &WorkingSet, payment: &Payment, outcome: &Outcome) {
 }
 
 #[test]
-fn payments_of_one_sender_in_one_batch_share_the_room() {
+fn payments_of_one_sender_in_one_batch_share_the_headroom() {
     let payments = [1, 2, 3, 4].map(payment);
     let mut ws = batch(&payments);
     let mine = Some(tally("C-1"));
@@ -153,17 +154,17 @@ fn payments_of_one_sender_in_one_batch_share_the_room() {
     begun(begin(&mut ws, &payments[1], mine.clone()));
     let third = begin(&mut ws, &payments[2], mine.clone());
     looks_again(&ws, &payments[2], &third);
-    // Another sender has room of his own.
+    // Another sender has headroom of their own.
     begun(begin(&mut ws, &payments[3], Some(tally("C-2"))));
-    // What certainly never left gives its room back to the third.
-    let answer = Submission::NotSent("nobody there".to_owned());
+    // An attempt that certainly was not sent returns its headroom to the third payment.
+    let answer = Submission::NotSent("connection refused".to_owned());
     let refused = PaymentAction::Submitted { attempt: first.id, answer };
     assert!(matches!(run(&mut ws, &payments[0], refused, vec![rail()]), Outcome::Done));
     begun(begin(&mut ws, &payments[2], mine));
 }
 
 #[test]
-fn what_was_spent_before_the_batch_counts() {
+fn usage_before_the_batch_counts() {
     for (spent, has_room) in [
         (Spent { day: 60, month: 60 }, true),
         (Spent { day: 61, month: 61 }, false),
@@ -183,7 +184,7 @@ fn what_was_spent_before_the_batch_counts() {
 }
 
 #[test]
-fn sums_of_another_day_and_no_sums_are_looked_at_again() {
+fn stale_or_missing_usage_is_read_again() {
     let payment = payment(1);
     let yesterday = rail().tally(tally("C-1").sender, NOW - Span::days(1));
     let elsewhere = Some(Tally { rail: RailId::new("egy-ach"), ..tally("C-1") });
@@ -195,7 +196,7 @@ fn sums_of_another_day_and_no_sums_are_looked_at_again() {
 }
 
 #[test]
-fn a_rail_without_limits_counts_nobody() {
+fn a_rail_without_limits_counts_no_usage() {
     let payment = payment(1);
     let mut ws = batch(std::slice::from_ref(&payment));
     let free = RailConfig { sender_limits: None, ..rail() };

@@ -1,7 +1,8 @@
-//! Compares the banks' statements with our attempts: entry by entry, attempt by attempt, balance by balance.
+//! Compares bank statements with our attempts: entry by entry, attempt by attempt, balance by
+//! balance.
 //!
-//! What agrees is not looked at again until more is booked about it. All that does not agree is found anew each time, so
-//! that what a later statement or report mends is closed by that.
+//! Matched entries are not examined again until more is booked about them. Discrepancies are
+//! recomputed each time, so that a later statement or report resolves them.
 
 use domain::attempt::Attempt;
 use domain::bank_statement::{self, Booking, BreakKind, RailBreak, StatementSheet, Verdict};
@@ -14,10 +15,10 @@ use crate::measure;
 
 /// Attempts or entries read at once.
 const PAGE: usize = 1_000;
-/// Most attempts of one tenant and rail that are told to be in no statement.
+/// Maximum number of attempts per tenant and rail reported as missing from statements.
 const LACKING_MAX: usize = 1_000;
 
-/// What was found, and what is to be done about it.
+/// Discrepancies found, and what to do about them.
 struct Comparison {
     found: RailFindings,
     now: Timestamp,
@@ -25,7 +26,7 @@ struct Comparison {
 }
 
 impl Workers {
-    /// Compares everything that is open; raises what is new and closes what is no more.
+    /// Compares everything that is open; raises new discrepancies and closes resolved ones.
     pub(super) async fn compare_statements(&self) -> Result<(), StoreError> {
         let covered = self.store.covered().await?;
         if covered.is_empty() {
@@ -43,12 +44,12 @@ impl Workers {
         let noted = self.store.note_rail_findings(&comparison.found, comparison.now).await?;
         noted.raised.iter().for_each(measure::alert);
         if noted.healed > 0 {
-            tracing::info!(healed = noted.healed, "breaks with banks' statements are no more");
+            tracing::info!(healed = noted.healed, "bank statement discrepancies resolved");
         }
         Ok(())
     }
 
-    /// Entries that name attempts of ours.
+    /// Entries that name our attempts.
     async fn compare_bookings(&self, comparison: &mut Comparison) -> Result<(), StoreError> {
         let grace = self.world.tuning.statement_grace;
         let mut after = None;
@@ -79,14 +80,15 @@ impl Workers {
         }
     }
 
-    /// Attempts of which the statements should say more by now.
+    /// Attempts that should have further entries by now.
     async fn look_for_lacking(&self, covered: &store::Covered, comparison: &mut Comparison) -> Result<(), StoreError> {
         let until = covered.to - self.world.tuning.statement_grace;
         for tenant in comparison.tenants.clone() {
             for (lacking, kind) in [(Lacking::Payout, BreakKind::Missing), (Lacking::Return, BreakKind::NotReturned)] {
                 let found = self.store.unbooked(tenant, covered, until, lacking, LACKING_MAX).await?;
                 if found.len() == LACKING_MAX {
-                    // Those behind the bound may be missing as well: none of them is taken for mended.
+                    // Attempts beyond the limit may be missing as well: none of them counts as
+                    // resolved.
                     comparison.found.complete.remove(&kind);
                 }
                 for attempt in &found {
@@ -118,7 +120,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Entries that are about nothing of ours. They never will be: each is told once.
+    /// Unmatched entries. They stay unmatched: each is reported once.
     async fn tell_unknown(&self, comparison: &mut Comparison) -> Result<(), StoreError> {
         comparison.found.complete.remove(&BreakKind::Unknown);
         for entry in self.store.unknown_entries(PAGE).await? {
@@ -135,7 +137,7 @@ impl Workers {
 }
 
 impl Comparison {
-    /// Whether that was found by an entry already.
+    /// Whether an entry already revealed it.
     fn has(&self, attempt: &Attempt, kind: BreakKind) -> bool {
         let same = |it: &RailBreak| (it.kind, it.subject) == (kind, attempt.payment.0);
         self.found.breaks.iter().any(|(tenant, it)| *tenant == attempt.tenant && same(it))
@@ -146,7 +148,7 @@ impl Comparison {
         self.found.breaks.push((attempt.tenant, it));
     }
 
-    /// A break of the account as a whole, which is every tenant's.
+    /// A discrepancy of the account as a whole, reported to every tenant.
     fn add_to_all(&mut self, sheet: &StatementSheet, kind: BreakKind, what: &str) {
         for tenant in &self.tenants {
             let what = format!("rail {}: {what}", sheet.rail);
@@ -156,7 +158,7 @@ impl Comparison {
     }
 }
 
-/// The places of the entries that are still open.
+/// The positions of the entries that are still open.
 fn open_places(it: &AttemptBookings) -> impl Iterator<Item = EntryPlace> {
     it.entries.iter().filter(|entry| entry.is_open).map(|entry| entry.place.clone())
 }
@@ -165,7 +167,7 @@ fn told(attempt: &Attempt) -> String {
     format!("rail {}, attempt {}", attempt.rail, attempt.id)
 }
 
-/// Where the newest entry about an attempt stands.
+/// The position of the latest entry about an attempt.
 fn place_of(it: &AttemptBookings) -> String {
     it.entries.last().map_or_else(String::new, |entry| format!(" ({})", place(entry)))
 }
@@ -179,7 +181,7 @@ fn place(entry: &RailEntry) -> String {
 
 fn unknown(entry: &RailEntry) -> String {
     let (what, amount) = (if entry.booking.is_credit { "credited" } else { "debited" }, entry.booking.amount);
-    format!("rail {}: {amount} is {what}, and no pay-out of ours ({})", entry.place.rail, place(entry))
+    format!("rail {}: {amount} is {what} but matches no payout ({})", entry.place.rail, place(entry))
 }
 
 #[cfg(test)]
@@ -191,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_told_with_its_place() {
+    fn an_entry_is_reported_with_its_position() {
         let place = EntryPlace { rail: RailId::new("pak-raast"), statement: "S-1".to_owned(), page: 1, number: 3 };
         let booking = Booking { is_credit: false, amount: Money::new(12_345, Currency::Pkr), charges: 0 };
         let mut entry = RailEntry {
@@ -204,12 +206,12 @@ mod tests {
         };
         assert_eq!(
             unknown(&entry),
-            "rail pak-raast: 123.45 PKR is debited, and no pay-out of ours (statement S-1 entry 3, reference R-9)"
+            "rail pak-raast: 123.45 PKR is debited but matches no payout (statement S-1 entry 3, reference R-9)"
         );
         (entry.place.page, entry.reference, entry.booking.is_credit) = (2, None, true);
         assert_eq!(
             unknown(&entry),
-            "rail pak-raast: 123.45 PKR is credited, and no pay-out of ours (statement S-1 page 2 entry 3)"
+            "rail pak-raast: 123.45 PKR is credited but matches no payout (statement S-1 page 2 entry 3)"
         );
     }
 }

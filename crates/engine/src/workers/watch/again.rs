@@ -1,9 +1,10 @@
-//! Reading blocks again. No answer of a node proves that a block has no logs: each range is read once more when it is deep,
-//! from another node where there is one, and what was left out is taken in then. What was invented goes.
+//! Re-reads blocks. No answer of a node proves that a block has no logs: each range is read once
+//! more when it is deep, from another node if there is one. Omitted logs are ingested then,
+//! invented ones are removed.
 
 use std::collections::BTreeSet;
 
-use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting};
+use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt};
 use domain::chain_tx::Place;
 use domain::deposit::{Deposit, VaultLog};
 use domain::time::Span;
@@ -11,25 +12,26 @@ use domain::wallet_effects::AlertKind;
 use store::HEADERS_KEPT;
 
 use super::{Trouble, Watch, grown, place};
-use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::rescan;
 
-/// Where the store keeps how far blocks were read again.
+/// Store key of the height up to which blocks were re-read.
 const READ_AGAIN: &str = "chain.read_again";
-/// So many blocks are read again at once, at least: one question for all of them.
+/// Minimum number of blocks re-read at once: one query for all of them.
 const AT_ONCE: u64 = 8;
-/// How deep a block is read again where small deposits count by what nodes call final.
+/// Depth at which blocks are re-read if small deposits count by the nodes' finalized head.
 const DEEP: u64 = 64;
-/// A vault whose balance is not what its logs add up to is looked through again after so long.
-const LOOK_THROUGH_EVERY: Span = Span::mins(1);
+/// Time until a vault is rescanned whose balance differs from the sum of its logs. Doubled each time
+/// up to the maximum.
+const LOOK_THROUGH_AFTER: Span = Span::mins(1);
+const LOOK_THROUGH_PAUSE_MAX: Span = Span::hours(6);
 
-/// What a log says of a vault: block, place in it, vault, change in minor units.
+/// A vault's movement in a log: block, log index, vault, change in minor units.
 type Moved = (u64, u32, Address, i64);
 
 impl Watch<'_> {
-    /// Reads blocks again that are as deep as a small deposit must be to count.
+    /// Re-reads blocks that have reached the depth at which a small deposit counts.
     pub(super) async fn read_again(&mut self, newest: u64) -> Result<(), Trouble> {
         let Some(tip) = self.tip else { return Ok(()) };
         let deep = match self.wallets.config.small_depth {
@@ -45,7 +47,7 @@ impl Watch<'_> {
         if until < done + AT_ONCE {
             return Ok(());
         }
-        // As long as there is no vault there is nothing to find.
+        // Without vaults there is nothing to find.
         if self.workers.store.first_wallet_at().await?.is_none() {
             return self.read_again_to(until).await;
         }
@@ -55,15 +57,15 @@ impl Watch<'_> {
                 self.memory.again /= 2;
                 return Ok(());
             }
-            // What was taken in counts all the same where nodes confirm it.
+            // Ingested deposits count regardless if nodes confirm them.
             Err(fault @ (ChainFault::Unreachable(_) | ChainFault::TooMuch)) => {
-                tracing::warn!(%fault, from, to, "blocks cannot be read again now, will retry");
+                tracing::warn!(%fault, from, to, "block re-read failed, will retry");
                 return Ok(());
             }
             other => other?,
         };
         for number in self.differing(from, to, &logs).await? {
-            if self.read_block_again(number).await?.is_none() {
+            if self.read_block_again(number, &logs).await?.is_none() {
                 return Ok(());
             }
         }
@@ -81,18 +83,18 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Blocks above this height are others now: they are read again in their turn.
+    /// Blocks above this height have changed: they are re-read in their turn.
     pub(super) async fn read_again_from(&mut self, kept: u64) -> Result<(), Trouble> {
         let done = self.kept_read_again().await?;
         if done.is_some_and(|done| done > kept) { self.read_again_to(kept).await } else { Ok(()) }
     }
 
-    /// The blocks of a range whose logs are not what is kept of them.
+    /// The blocks of a range whose logs differ from the stored ones.
     pub(super) async fn differing(&self, from: u64, to: u64, logs: &[ChainLog]) -> Result<BTreeSet<u64>, Trouble> {
         let said = self.moves(logs).await?;
         let kept = self.workers.store.vault_logs_between(from, to).await?;
         let addresses: Vec<Address> = kept.iter().map(|log| log.vault).collect::<BTreeSet<_>>().into_iter().collect();
-        // What controllers paid to treasuries is kept as well.
+        // Payments of controllers to treasuries are stored as well.
         let watched = self.workers.store.watched(&addresses).await?;
         let watched: BTreeSet<Address> = watched.into_iter().map(|vault| vault.address).collect();
         let of_vault = |log: &&VaultLog| watched.contains(&log.vault);
@@ -100,7 +102,7 @@ impl Watch<'_> {
         Ok(said.symmetric_difference(&kept).map(|(number, ..)| *number).collect())
     }
 
-    /// What logs say about vaults.
+    /// The vaults' movements in logs.
     async fn moves(&self, logs: &[ChainLog]) -> Result<BTreeSet<Moved>, Trouble> {
         let vaults = self.vaults(logs).await?;
         let mut moves = BTreeSet::new();
@@ -126,9 +128,16 @@ impl Watch<'_> {
         Ok(moves)
     }
 
-    /// Reads one block again that was taken in before, and keeps what it has: how many transfers of our vaults had been
-    /// left out. `None` = too few nodes have the block now.
-    pub(super) async fn read_block_again(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+    /// Re-reads one ingested block from all nodes.
+    pub(super) async fn read_block_of_all(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+        let shown = self.chain.logs_again(number, number, &[]).await?;
+        self.read_block_again(number, &shown).await
+    }
+
+    /// Re-reads one ingested block and stores its logs, and those of `shown` that enough nodes confirm;
+    /// returns how many transfers to our vaults had been omitted. `None` = too few nodes have the block,
+    /// or one of those logs, now.
+    pub(super) async fn read_block_again(&mut self, number: u64, shown: &[ChainLog]) -> Result<Option<usize>, Trouble> {
         if self.tip.is_none_or(|tip| tip.number < number) {
             return Ok(None);
         }
@@ -137,9 +146,17 @@ impl Watch<'_> {
             return Ok(None);
         }
         let logs = self.chain.logs(block.hash, &[]).await?;
-        // What tokens say about themselves may have changed since.
+        // Tokens' own states may have changed since.
         let moving = |log: &&ChainLog| matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. });
-        let logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
+        let mut logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
+        for log in self.not_in(&logs, shown, &block).await? {
+            match self.is_there(&log).await? {
+                Sighting::Confirmed => logs.push(log),
+                Sighting::Absent => {}
+                Sighting::Open => return Ok(None),
+            }
+        }
+        logs.sort_by_key(|log| log.log_index);
         let mut kept = self.take_logs(&block, &logs).await?;
         let before = self.workers.store.vault_logs_between(number, number).await?;
         let before: Vec<VaultLog> = before.into_iter().filter(|log| log.place.block == block.hash).collect();
@@ -150,22 +167,48 @@ impl Watch<'_> {
             if kept.iter().any(|known| moved(known) == moved(&log)) {
                 continue;
             }
-            // What this answer does not have may be what it leaves out.
+            // A log missing from this answer may have been omitted from it.
             if self.is_absent(&log).await? { gone += 1 } else { kept.push(log) }
         }
         self.forget_absent(&block).await?;
         self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
         if found > 0 || gone > 0 {
-            tracing::warn!(number, found, gone, "a block was read again and is not what was taken in");
-            let what = format!(
-                "block {number} was read again: {found} transfers had been left out by a node, {gone} had been invented"
-            );
+            tracing::warn!(number, found, gone, "re-read block differs from the ingested block");
+            let what = format!("block {number} was re-read: a node had omitted {found} transfers and invented {gone}");
             self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
         }
         Ok(Some(found))
     }
 
-    /// Deposits that are said to be in a block and are not, as far as enough nodes say, fall out of it.
+    /// Logs of `shown` that move our coins from or to vaults and are missing in `logs`.
+    async fn not_in(&self, logs: &[ChainLog], shown: &[ChainLog], block: &Block) -> Result<Vec<ChainLog>, Trouble> {
+        let vaults = self.vaults(shown).await?;
+        let is_missing = |log: &&ChainLog| {
+            let LogEvent::Transfer { from, to, value } = log.event else { return false };
+            let is_ours = value > 0 && (vaults.contains_key(&from) || vaults.contains_key(&to));
+            let is_here = log.block == block.hash && self.wallets.config.coin(&log.contract).is_some();
+            is_ours && is_here && !logs.iter().any(|known| known.log_index == log.log_index)
+        };
+        Ok(shown.iter().filter(is_missing).copied().collect())
+    }
+
+    /// Whether enough nodes have a transfer that one of them returned.
+    async fn is_there(&self, log: &ChainLog) -> Result<Sighting, Trouble> {
+        let LogEvent::Transfer { from, to, value } = log.event else { return Ok(Sighting::Absent) };
+        let transfer = TransferAt {
+            block_number: log.block_number,
+            block: log.block,
+            tx: log.tx,
+            ordinal: log.ordinal,
+            token: log.contract,
+            from,
+            to,
+            value,
+        };
+        Ok(self.chain.sees(&transfer).await?)
+    }
+
+    /// Drops deposits from a block that does not contain them, as confirmed by enough nodes.
     async fn forget_absent(&self, block: &Block) -> Result<(), Trouble> {
         let known = self.workers.store.deposits_from_height(block.number).await?;
         for deposit in known.iter().filter(|deposit| deposit.place == Some(place(block))) {
@@ -184,7 +227,7 @@ impl Watch<'_> {
         Ok(self.chain.sees(&deposit.transfer_at(at, token)).await? == Sighting::Absent)
     }
 
-    /// Whether no node has a log that was kept. A receipt that enough nodes have decides.
+    /// Whether no node has a stored log. A receipt that enough nodes have decides.
     async fn is_absent(&self, log: &VaultLog) -> Result<bool, Trouble> {
         let Some(receipt) = self.chain.receipt(log.tx, &[]).await? else { return Ok(true) };
         if self.chain.confirms(&receipt, &[]).await? != Sighting::Confirmed {
@@ -193,15 +236,17 @@ impl Watch<'_> {
         Ok((receipt.block_number, receipt.block) != (log.place.number, log.place.block) || !has(&receipt, log))
     }
 
-    /// A vault holds something else than its logs add up to: it is looked through, but not in every round.
+    /// Rescans a vault whose balance differs from the sum of its logs, but not in every round.
     pub(super) async fn look_through(&mut self, vault: Address) -> Result<(), Trouble> {
         let now = self.workers.clock().now();
-        self.memory.looked_through.retain(|_, at| now - *at < LOOK_THROUGH_EVERY);
-        if self.memory.looked_through.insert(vault, now).is_some() {
-            return Ok(());
-        }
-        let id = fresh_id(&self.workers.store);
-        Ok(rescan::want(&self.workers.store, id, rescan::Target::Vault(vault)).await?)
+        self.memory.looked_through.retain(|_, (at, _)| now - *at < Span(LOOK_THROUGH_PAUSE_MAX.0 * 2));
+        let pause = match self.memory.looked_through.get(&vault) {
+            Some((at, pause)) if now - *at < *pause => return Ok(()),
+            Some((_, pause)) => Span(pause.0 * 2).min(LOOK_THROUGH_PAUSE_MAX),
+            None => LOOK_THROUGH_AFTER,
+        };
+        self.memory.looked_through.insert(vault, (now, pause));
+        Ok(rescan::want_if_new(&self.workers.store, rescan::Target::Vault(vault)).await?)
     }
 }
 
@@ -209,14 +254,14 @@ const fn moved(log: &VaultLog) -> Moved {
     (log.place.number, log.log_index, log.vault, log.minor)
 }
 
-/// Whether a receipt has what a kept log says.
+/// Whether a receipt contains a stored log.
 fn has(receipt: &Receipt, log: &VaultLog) -> bool {
     receipt.logs.iter().any(|it| {
         it.log_index == log.log_index
             && match it.event {
                 LogEvent::Transfer { from, to, value } => {
                     let party = if log.minor > 0 { to } else { from };
-                    // What a controller paid is kept under its own address.
+                    // A controller's payment is stored under its own address.
                     party == log.vault && value == log.minor.unsigned_abs()
                 }
                 LogEvent::FundsDestroyed { account, value } => {

@@ -1,4 +1,5 @@
-//! Finality: which deposits are deep enough to count. Asked of every node, and of the vault's balance, before.
+//! Finality: which deposits are deep enough to count. Verified first with every node and with the
+//! vault's balance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +18,16 @@ use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::planted::{self, Planted};
 
-/// The most deposits of one look.
+/// Maximum number of deposits per pass.
 const COUNT_MAX: usize = 10_000;
-/// Nodes that keep no archive know the balances of so many blocks at least.
+/// Nodes without an archive know the balances of at least this many blocks.
 const BALANCES_KEPT: u64 = 64;
-/// Questions to a node under way at once.
+/// Concurrent queries to a node.
 const ASKED_AT_ONCE: usize = 64;
-/// Findings that are told at once, so that batches are full.
+/// Findings reported at once, so that batches fill up.
 const TOLD_AT_ONCE: usize = 1_024;
 
-/// What is to be done about a deposit that waits for the chain.
+/// The next step for a deposit that waits for the chain.
 enum Finding {
     Counts {
         confirmations: u64,
@@ -34,12 +35,12 @@ enum Finding {
     },
     Gone(Place),
     Mismatch(String),
-    /// Its vault holds something else than its logs add up to.
+    /// Its vault's balance differs from the sum of its logs.
     Differs(String),
-    /// Enough nodes have its block, and it is not in there.
+    /// Enough nodes have its block, which does not contain it.
     Absent(Place),
-    /// A block of this height that was taken in has it, not the one that it is said to be in: a process that was stopped
-    /// for a while said so too late.
+    /// It is in an ingested block of this height other than the recorded one, which a process that
+    /// was suspended recorded too late.
     Elsewhere(u64),
     Dropped,
     /// It is deep enough, and too few nodes confirm it.
@@ -48,7 +49,7 @@ enum Finding {
 }
 
 impl Watch<'_> {
-    /// Looks through the deposits that wait for the chain, which is `newest` blocks high.
+    /// Checks the deposits that wait for the chain, which is `newest` blocks high.
     pub(super) async fn count(&mut self, newest: u64) -> Result<(), Trouble> {
         let waiting = self.workers.store.waiting_deposits(newest, COUNT_MAX).await?;
         if waiting.is_empty() {
@@ -86,7 +87,7 @@ impl Watch<'_> {
         }
         self.workers.money_waits(self.memory, unconfirmed).await;
         for number in again {
-            self.read_block_again(number).await?;
+            self.read_block_of_all(number).await?;
         }
         for vault in differing {
             self.look_through(vault).await?;
@@ -94,7 +95,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// How far the chain is, and how much of it is final where that is asked for.
+    /// The chain's height, and its finalized height if needed.
     async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
         let counts_blocks =
             |deposit: &Deposit| matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_));
@@ -107,12 +108,13 @@ impl Watch<'_> {
         }
     }
 
-    /// For each block that deposits wait in: whether this node still has it, and whether every other one agrees.
+    /// For each block in which deposits wait: whether this node still has it, and whether every
+    /// other one agrees.
     async fn judge_blocks(&self, waiting: &[Deposit], heads: &Heads) -> Result<Verdicts, Trouble> {
         let mut blocks = Verdicts::new();
         for deposit in waiting {
             let Some(place) = deposit.place else { continue };
-            // Two deposits may be said to be in different blocks of one height.
+            // Two deposits may be recorded in different blocks of one height.
             let key = (place.number, place.block);
             if blocks.contains_key(&key) || !self.is_deep(deposit, place, heads) {
                 continue;
@@ -120,7 +122,7 @@ impl Watch<'_> {
             let here = self.chain.block(BlockAt::Number(place.number)).await?;
             let verdict = match here {
                 Some(block) if block.hash != place.block => Verdict::Gone,
-                // One that does not have a block of this height lags.
+                // A node without a block of this height lags.
                 None => Verdict::NotYet,
                 Some(_) => match self.chain.agrees(place.number, place.block).await {
                     Ok(true) => Verdict::Agreed,
@@ -139,7 +141,8 @@ impl Watch<'_> {
         deep || planted::is(Planted::CreditBeforeDepth)
     }
 
-    /// How far the chain has been looked through: what is not in there may still come in a block that was not taken in yet.
+    /// The height up to which the chain was scanned: an absent log may still appear in a block not
+    /// yet ingested.
     fn seen_to(&self) -> u64 {
         self.tip.map_or(0, |tip| tip.number)
     }
@@ -176,15 +179,15 @@ impl Watch<'_> {
                 Ok(Finding::Counts { confirmations, release_min })
             }
             Ok(Some(finding)) => Ok(finding),
-            Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes do not agree about {what}"))),
+            Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes disagree about {what}"))),
             Err(fault) => {
-                tracing::warn!(%fault, deposit = %deposit.id, "a deposit cannot be confirmed now");
+                tracing::warn!(%fault, deposit = %deposit.id, "deposit confirmation failed, will retry");
                 Ok(Finding::Unconfirmed)
             }
         }
     }
 
-    /// `finding`, unless a block that was taken in has the deposit's log.
+    /// `finding`, unless an ingested block has the deposit's log.
     async fn unless_elsewhere(&self, deposit: &Deposit, finding: Finding) -> Result<Finding, Trouble> {
         let logs = self.workers.store.vault_logs(deposit.to).await?;
         let is_its = |log: &&VaultLog| (log.tx, log.ordinal) == (deposit.tx, deposit.ordinal) && log.minor > 0;
@@ -192,7 +195,8 @@ impl Watch<'_> {
         Ok(elsewhere.map_or(finding, |log| Finding::Elsewhere(log.place.number)))
     }
 
-    /// Holds a deposit against what each node says of its transaction; `None` = enough of them have it.
+    /// Compares a deposit with each node's receipt of its transaction; `None` = enough of them have
+    /// it.
     async fn is_seen(&self, deposit: &Deposit, place: Place) -> Result<Option<Finding>, ChainFault> {
         let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(Some(Finding::Waits)) };
         Ok(match self.chain.sees(&deposit.transfer_at(place, token)).await? {
@@ -202,9 +206,9 @@ impl Watch<'_> {
         })
     }
 
-    /// Compares what a vault holds after a block with what its logs add up to there; `None` = they are the same. The block
-    /// is the deposit's own, which enough nodes have; nodes keep no balances of long ago, so it is a newer one for an old
-    /// deposit.
+    /// Compares a vault's balance after a block with the sum of its logs; `None` = equal. The block
+    /// is the deposit's own, which enough nodes have; nodes do not keep old balances, so it is a
+    /// newer one for an old deposit.
     async fn compare(&self, vault: Address, coin: StableCoin, at: Place) -> Result<Option<Finding>, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
@@ -225,7 +229,7 @@ impl Watch<'_> {
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }
-        let what = format!("vault {vault} holds {holds} after block {number}, its logs add up to {sum}");
+        let what = format!("vault {vault} holds {holds} after block {number}, but its logs add up to {sum}");
         Ok(Some(Finding::Differs(what)))
     }
 
@@ -251,7 +255,7 @@ impl Watch<'_> {
             Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
-            // The block is read again.
+            // The block is re-read.
             Finding::Absent(_) | Finding::Elsewhere(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
         };
         let named = DepositRef::of(deposit, late);
@@ -259,15 +263,15 @@ impl Watch<'_> {
     }
 }
 
-/// What is known of each block that deposits wait in, by number and hash.
+/// Verdicts on each block in which deposits wait, by number and hash.
 type Verdicts = BTreeMap<(u64, BlockHash), Verdict>;
 
-/// What is known of a block that deposits wait in.
+/// The verdict on a block in which deposits wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     /// Every node has it.
     Agreed,
-    /// A second node is not that far yet.
+    /// A second node lags behind this height.
     NotYet,
     /// It is not in the chain.
     Gone,

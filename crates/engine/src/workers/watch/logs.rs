@@ -1,4 +1,5 @@
-//! What a block's logs say: coins that came to vaults or left them, tokens that nobody supports, blacklists, pauses.
+//! Applies a block's logs: coins entering or leaving vaults, unsupported tokens, blacklists,
+//! pauses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +16,13 @@ use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
 
-/// So many transfers of unsupported tokens are recorded of a tenant.
+/// Maximum number of unsupported-token transfers recorded per tenant.
 const UNSUPPORTED_MAX: usize = 1_000;
 
 pub(super) type Vaults = BTreeMap<Address, Watched>;
 
 impl Watch<'_> {
-    /// Whether any of the logs is about a vault of ours or about a coin itself.
+    /// Whether any of the logs concerns one of our vaults or a token itself.
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
         let about_coins =
             |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
@@ -32,8 +33,8 @@ impl Watch<'_> {
         Ok(!vaults.is_empty() || !self.payers(logs, &vaults).await?.is_empty())
     }
 
-    /// The controllers among those who pay somebody in these logs who is nobody's vault: what they pay so goes to their
-    /// treasuries. The tenants are asked for only where there is such a payment.
+    /// The controllers that pay addresses other than vaults in these logs: such payments go to
+    /// their treasuries. Tenants are read only if there is one.
     async fn payers(&self, logs: &[ChainLog], vaults: &Vaults) -> Result<BTreeSet<Address>, Trouble> {
         let outside = |log: &ChainLog| match log.event {
             LogEvent::Transfer { from, to, value } if value > 0 => {
@@ -46,7 +47,7 @@ impl Watch<'_> {
             return Ok(payers);
         }
         let tenants = self.workers.store.tenants().await?;
-        // One that cannot be known has no keys, and so has never moved anything.
+        // A controller that cannot be determined has no keys, and so has never moved anything.
         let known = tenants.iter().filter_map(|tenant| self.wallets.contracts.controller(tenant.id).ok());
         Ok(known.map(|controller| controller.address).filter(|address| payers.contains(address)).collect())
     }
@@ -59,7 +60,7 @@ impl Watch<'_> {
         Ok(watched.into_iter().map(|vault| (vault.address, vault)).collect())
     }
 
-    /// Applies a block's logs; what is to be kept about the vaults' balances.
+    /// Applies a block's logs; returns the vault movements to store.
     pub(super) async fn take_logs(&self, block: &Block, logs: &[ChainLog]) -> Result<Vec<VaultLog>, Trouble> {
         let vaults = self.vaults(logs).await?;
         let sweeping = self.payers(logs, &vaults).await?;
@@ -70,13 +71,14 @@ impl Watch<'_> {
                 LogEvent::Transfer { from, to, value } if value > 0 && from != to => {
                     let Some(coin) = self.wallets.config.coin(&log.contract) else { continue };
                     let Ok(minor) = i64::try_from(value) else {
-                        tracing::error!(tx = %log.tx, value, "a transfer of more coins than there are");
+                        tracing::error!(tx = %log.tx, value, "transfer exceeds the token's total supply");
                         continue;
                     };
                     let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);
                     kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
                     kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
-                    // What a controller pays to nobody's vault goes to its treasury.
+                    // A controller's payment to an address that is not a vault goes to its
+                    // treasury.
                     let swept = sweeping.contains(&from) && !vaults.contains_key(&to);
                     kept.extend(swept.then(|| moved(from, -minor)));
                     if let Some(vault) = vaults.get(&to)
@@ -98,7 +100,8 @@ impl Watch<'_> {
                 LogEvent::Blacklisted(account) => self.blacklisted(block, log, vaults.get(&account), true).await?,
                 LogEvent::UnBlacklisted(account) => self.blacklisted(block, log, vaults.get(&account), false).await?,
                 LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => self.token_says(block, log).await?,
-                // Zero values are nothing; what our controllers say is in the receipts of our own transactions.
+                // Zero values are ignored; our controllers' events are in the receipts of our own
+                // transactions.
                 _ => {}
             }
         }
@@ -108,8 +111,8 @@ impl Watch<'_> {
         Ok(kept)
     }
 
-    /// Whether a transfer to a vault is one of ours: a release out of one of the wallet's escrows, or a debit that the
-    /// controller gives back.
+    /// Whether a transfer to a vault is one of ours: a release from one of the wallet's escrows, or
+    /// a debit that the controller returns.
     async fn is_our_own(&self, payer: Option<&Watched>, from: Address, vault: &Watched) -> Result<bool, Trouble> {
         if vault.request.is_some() {
             return Ok(false);
@@ -147,7 +150,8 @@ impl Watch<'_> {
         self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
     }
 
-    /// A token that is not configured: recorded, and an alert for the first one. Anybody can write such logs.
+    /// Records a token that is not configured, with an alert for the first one. Anyone can create
+    /// such logs.
     async fn unsupported(
         &self,
         block: &Block,
@@ -159,7 +163,7 @@ impl Watch<'_> {
         if known.iter().any(|asset| (asset.tx, asset.ordinal) == (log.tx, log.ordinal)) {
             return Ok(());
         }
-        // Beyond that they are a flood: what is recorded of it says enough.
+        // Beyond the limit it is spam: the recorded ones suffice.
         if known.len() >= UNSUPPORTED_MAX {
             return Ok(());
         }
@@ -178,7 +182,7 @@ impl Watch<'_> {
         self.must(vault.tenant, vault.subject(), action).await
     }
 
-    /// The coins of a blacklisted vault are gone.
+    /// The coins of a blacklisted vault are destroyed.
     async fn destroyed(&self, block: &Block, log: &ChainLog, vault: &Watched, value: u64) -> Option<VaultLog> {
         let what = format!("the issuer destroyed {value} minor units that a vault held");
         let alert = Alert { kind: AlertKind::ChainMismatch, subject: vault.subject(), what };
@@ -187,8 +191,8 @@ impl Watch<'_> {
         Some(vault_log(block, log, vault.address, coin, -i64::try_from(value).ok()?))
     }
 
-    /// A coin's own blacklist has, or has no more, the address of a vault. Where that is not what was ordered here, a
-    /// person has to hear of it.
+    /// A token's own blacklist added or removed a vault's address. If that was not ordered here, an
+    /// operator is alerted.
     async fn blacklisted(
         &self,
         block: &Block,
@@ -211,7 +215,7 @@ impl Watch<'_> {
         self.blacklist_says(block, vault, blacklisted).await
     }
 
-    /// Whether a vault is a wallet that was blacklisted at a regulator's word.
+    /// Whether a vault is a wallet that was blacklisted on a regulator's order.
     async fn is_blacklisted_here(&self, vault: &Watched) -> Result<bool, Trouble> {
         if vault.request.is_some() {
             return Ok(false);
@@ -221,7 +225,7 @@ impl Watch<'_> {
     }
 }
 
-/// The addresses that an event is about, as far as they can be vaults.
+/// The addresses of an event that may be vaults.
 const fn parties(event: &LogEvent) -> [Option<Address>; 2] {
     match event {
         LogEvent::Transfer { from, to, .. } => [Some(*from), Some(*to)],

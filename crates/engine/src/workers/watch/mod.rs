@@ -1,5 +1,6 @@
-//! Watches the chain: takes its blocks in one by one, notices reorganisations, sees deposits and lets them count. One
-//! node at a time. A block's deposits are saved before the block itself: a crash brings the block again.
+//! Watches the chain: ingests its blocks in order, detects reorganizations, records deposits and
+//! counts them. One node at a time. A block's deposits are saved before the block itself: a crash
+//! ingests the block again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,56 +26,57 @@ mod reorg;
 mod rescan;
 mod tokens;
 
-/// Wait before the role is asked for again, or a node that did not answer.
+/// Retry delay for the lease, or for a node that did not answer.
 const RETRY: Span = Span::secs(2);
-/// The role is renewed this often during its lease.
+/// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
-/// A block's time and ours differ by less.
+/// Upper bound on the difference between a block's time and ours.
 const CLOCKS_DIFFER: Span = Span::mins(15);
-/// Further behind than this, blocks are taken in by ranges.
+/// If the watcher lags by more than this, blocks are ingested in ranges.
 const RANGE_FROM: u64 = 8;
-/// The most blocks of a range; halved where it is not answered, longer again by and by.
+/// Maximum number of blocks per range; halved if a query fails, growing again gradually.
 const RANGE_MAX: u64 = 2_000;
-/// The longest pause between two looks at the chain: a quarter of the time that a block of Ethereum's takes.
+/// Maximum pause between two polls of the chain: a quarter of Ethereum's block time.
 const LOOK_MAX: Span = Span::secs(3);
-/// How many blocks' times say how long a block takes.
+/// Number of blocks from which the block time is derived.
 const TIMED_BLOCKS: usize = 16;
-/// The longest time for which the newest block is not looked for again.
+/// Maximum time without verifying that the latest block is still in the chain.
 const CHECKED_MAX: Span = Span::secs(18);
 
-/// Why a round was not finished. What was done of it stays done, the rest is done in the next one.
+/// Why a round was not finished. Completed work stays; the next round does the rest.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
     Chain(#[from] ChainFault),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("a command was not taken")]
+    #[error("command was not accepted")]
     Command,
 }
 
-/// What the watcher keeps from one round to the next.
+/// The watcher's state between rounds.
 #[derive(Debug)]
 struct Memory {
-    /// The role, and since when it has been held without asking again.
+    /// The lease, and since when it has been held without renewal.
     held: Option<(HeldRole, Timestamp)>,
-    /// Blocks that the next range asks for at most.
+    /// Maximum number of blocks of the next range.
     range: u64,
-    /// The same for ranges that are read again.
+    /// Same for ranges that are re-read.
     again: u64,
-    /// When the newest block that was taken in was last seen to be in the chain.
+    /// When the latest ingested block was last verified to be in the chain.
     checked: Option<Timestamp>,
-    /// How high the chain was last seen to be, and since when.
+    /// The last observed chain height, and since when.
     height: Option<(u64, Timestamp)>,
-    /// How long a block takes.
+    /// The block time.
     block_time: Span,
-    /// How nodes have served lately.
+    /// The nodes' recent health.
     nodes: nodes::Ward,
-    /// When a vault was last looked through again because its balance is not what its logs add up to.
-    looked_through: BTreeMap<Address, Timestamp>,
-    /// How far blocks were read again, as the store has it; `None` = it is asked.
+    /// When a vault was last rescanned because its balance differs from the sum of its logs, and the
+    /// time until the next rescan.
+    looked_through: BTreeMap<Address, (Timestamp, Span)>,
+    /// Height up to which blocks were re-read; `None` = not loaded from the store.
     read_again: Option<u64>,
-    /// The rescan under way, as far as it is done.
+    /// The rescan in progress.
     rescan: Option<rescan::Progress>,
     /// When wishes for rescans were looked for last.
     looked_for_wishes: Option<Timestamp>,
@@ -99,8 +101,9 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// How long a block takes is what is seen of it: half of what was seen before, half of the newest one. A pause, or a
-    /// clock that was moved, is not taken for the pace of the chain at once. At first it is what blocks claim.
+    /// Updates the block time: half the previous value, half the latest observation. A pause, or a
+    /// clock change, does not count as the chain's pace at once. Initially it is derived from block
+    /// timestamps.
     fn note_height(&mut self, newest: u64, now: Timestamp, headers: &[Block]) {
         if self.block_time.0 == 0 {
             self.block_time = headers
@@ -121,46 +124,46 @@ impl Memory {
     }
 }
 
-/// One round.
+/// The state of one round.
 struct Watch<'a> {
     workers: &'a Workers,
     wallets: &'a WalletWorld,
     chain: &'a dyn Chain,
     role: HeldRole,
-    /// The newest block that was taken in.
+    /// The latest ingested block.
     tip: Option<Block>,
     memory: &'a mut Memory,
 }
 
-/// What a round brought.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
-    /// There is more to take in.
+    /// There is more to ingest.
     More,
-    /// A block was taken in, and there is none after it: the next one is not due for a while.
+    /// A block was ingested, and there is none after it: the next one is not due for a while.
     Fresh,
-    /// Everything was taken in before.
+    /// Everything was already ingested.
     UpToDate,
 }
 
-/// Where the newest block that was taken in stands.
+/// The status of the latest ingested block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// In the chain.
     Here,
-    /// Ahead of what the node knows now.
+    /// Above the node's current head.
     Ahead,
     /// No longer in the chain.
     Gone,
 }
 
-/// What became of taking the next block in.
+/// The result of ingesting the next block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Taken,
-    /// The node that answers does not have it.
+    /// The answering node does not have it.
     Missing,
-    /// It does not follow the newest one that was taken in.
+    /// It does not follow the latest ingested one.
     Other,
 }
 
@@ -188,19 +191,20 @@ fn role_name(wallets: &WalletWorld) -> String {
 }
 
 impl Workers {
-    /// Takes in all that the chain has now, once.
+    /// Ingests everything that the chain has now, once.
     pub(super) async fn watch_once(&self, wallets: &WalletWorld) {
         let mut memory = Memory::default();
         while matches!(self.watch_round(wallets, &mut memory).await, Some(Round::More | Round::Fresh)) {}
     }
 
-    /// So many quarters of the time that a block takes, and not longer than a block of mainnet's.
+    /// This many quarters of the block time, capped at mainnet's block time.
     fn quarters(&self, memory: &Memory, count: i64) -> Span {
         let quarter = Span(memory.block_time.0 / 4).min(LOOK_MAX);
         Span(quarter.0 * count).max(self.world.tuning.poll)
     }
 
-    /// One look at the chain; `None` = another process has the role, or something does not answer.
+    /// Polls the chain once; `None` = another process holds the lease, or a dependency does not
+    /// answer.
     async fn watch_round(&self, wallets: &WalletWorld, memory: &mut Memory) -> Option<Round> {
         let role = self.watcher_role(wallets, memory).await?;
         self.look_after_nodes(wallets, memory).await;
@@ -210,10 +214,10 @@ impl Workers {
             Ok(round) => Some(round),
             Err(trouble) => {
                 memory.held = None;
-                tracing::warn!(%trouble, "the chain cannot be taken in now");
+                tracing::warn!(%trouble, "chain ingestion failed, will retry");
                 metrics::counter!("corridor_chain_faults_total").increment(1);
                 if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
-                    let what = format!("two nodes do not agree about {what}");
+                    let what = format!("two nodes disagree about {what}");
                     self.alert_everybody(AlertKind::ChainMismatch, &what).await;
                 }
                 None
@@ -221,8 +225,8 @@ impl Workers {
         }
     }
 
-    /// The watcher's role, if this node has it. It is asked for again long before its lease runs out; whoever writes
-    /// without having it any more is refused.
+    /// The watcher's lease, if this node holds it. It is renewed long before it expires; writes
+    /// without the lease are refused.
     async fn watcher_role(&self, wallets: &WalletWorld, memory: &mut Memory) -> Option<HeldRole> {
         let (now, lease) = (self.clock().now(), self.world.tuning.lease);
         if let Some((role, since)) = &memory.held
@@ -234,20 +238,20 @@ impl Workers {
         let fence = match self.store.lease_role(&name, &self.owner, lease).await {
             Ok(fence) => fence,
             Err(error) => {
-                tracing::warn!(%error, role = name, "the watcher's role cannot be asked for now");
+                tracing::warn!(%error, role = name, "watcher lease acquisition failed, will retry");
                 None
             }
         };
         let role = fence.map(|fence| HeldRole { name, owner: self.owner.clone(), fence });
         if role.as_ref() != memory.held.as_ref().map(|(role, _)| role) {
-            // Another process may have had it in between, or a write of ours failed.
+            // Another process may have held it in between, or our write failed.
             memory.read_again = None;
         }
         memory.held = role.clone().map(|role| (role, now));
         role
     }
 
-    /// Calls a person of every tenant.
+    /// Alerts every tenant's operators.
     async fn alert_everybody(&self, kind: AlertKind, what: &str) {
         match self.store.tenants().await {
             Ok(tenants) => {
@@ -255,7 +259,7 @@ impl Workers {
                     self.raise(tenant.id, Alert { kind, subject: tenant.id.0, what: what.to_owned() }).await;
                 }
             }
-            Err(error) => tracing::warn!(%error, what, "a person has to look, and tenants cannot be read now"),
+            Err(error) => tracing::warn!(%error, what, "operator alert failed, tenants could not be read"),
         }
     }
 }
@@ -269,7 +273,7 @@ impl Watch<'_> {
         let Some(tip) = self.tip else {
             let Some(latest) = self.chain.block(BlockAt::Latest).await? else { return Ok(Round::UpToDate) };
             let since = self.workers.store.first_wallet_at().await?;
-            // Two blocks, so that their times say how long one takes.
+            // Two blocks, so that their timestamps yield the block time.
             let before = self.chain.block(BlockAt::Number(latest.number.saturating_sub(1))).await?;
             let start = if since.is_none() { before } else { self.block_before(&latest, since).await? };
             let Some(first) = start else { return Ok(Round::UpToDate) };
@@ -297,7 +301,7 @@ impl Watch<'_> {
                 Next::Taken => {}
                 Next::Missing => return Ok(Round::UpToDate),
                 Next::Other => {
-                    // Seen to be in the chain before: that is asked again now.
+                    // It was in the chain before: verify that now.
                     self.memory.checked = None;
                     if self.standing(&tip, newest).await? == Standing::Gone {
                         self.rewind(newest).await?;
@@ -308,15 +312,16 @@ impl Watch<'_> {
             }
             self.memory.checked = Some(self.workers.clock().now());
         }
-        // In every round: where blocks come faster than they are taken in, none finds the watcher at the newest one.
+        // In every round: if blocks arrive faster than they are ingested, the watcher never reaches
+        // the latest one.
         self.count(newest).await?;
         self.read_again(newest).await?;
         let goes_on = self.go_on_rescanning().await?;
         Ok(if goes_on { Round::More } else { round })
     }
 
-    /// Whether nothing need be asked about the newest block that was taken in: the next one names it as its parent, and
-    /// as long as none is overdue the chain is asked for nothing but its height.
+    /// Whether the latest ingested block needs no verification: the next one names it as its
+    /// parent, and until that is overdue only the chain's height is polled.
     fn is_checked(&self, newest: u64, tip: &Block) -> bool {
         let behind = newest.checked_sub(tip.number);
         let now = self.workers.clock().now();
@@ -328,10 +333,10 @@ impl Watch<'_> {
         }
     }
 
-    /// A block that is older than `since`, and not much older; `latest` for `None`. `Ok(None)` = the node does not tell the
-    /// block now.
+    /// A block older than `since`, and not much older; `latest` for `None`. `Ok(None)` = the node
+    /// does not return the block now.
     async fn block_before(&self, latest: &Block, since: Option<Timestamp>) -> Result<Option<Block>, Trouble> {
-        // Nothing can have been paid to a vault before the first wallet was made.
+        // No vault can have been paid before the first wallet was provisioned.
         let Some(since) = since else { return Ok(Some(*latest)) };
         let (mut block, mut back) = (*latest, 1);
         while block.at + CLOCKS_DIFFER > since && block.number > 0 {
@@ -342,19 +347,19 @@ impl Watch<'_> {
         Ok(Some(block))
     }
 
-    /// Where the newest block that was taken in stands. A node that does not have it lags: only another block in its
-    /// place shows that it is gone.
+    /// The status of the latest ingested block. A node that does not have it lags: only a different
+    /// block in its place proves that it is gone.
     async fn standing(&self, tip: &Block, newest: u64) -> Result<Standing, Trouble> {
         if newest >= tip.number {
             return Ok(if self.chain.is_gone(tip).await? { Standing::Gone } else { Standing::Here });
         }
         let kept = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
-        // Further back than headers are kept: a node that has less was set up from the start.
+        // Further back than headers are kept: a node with less history was set up from scratch.
         let Some(known) = kept.iter().find(|header| header.number <= newest) else { return Ok(Standing::Ahead) };
         Ok(if self.chain.is_gone(known).await? { Standing::Gone } else { Standing::Ahead })
     }
 
-    /// Takes the block after the tip in.
+    /// Ingests the block after the tip.
     async fn next_block(&mut self, tip: &Block) -> Result<Next, Trouble> {
         let Some(block) = self.chain.block(BlockAt::Number(tip.number + 1)).await? else { return Ok(Next::Missing) };
         if block.parent != tip.hash {
@@ -366,8 +371,9 @@ impl Watch<'_> {
         Ok(Next::Taken)
     }
 
-    /// Takes many blocks in at once: those with logs of ours, and the last one. Where the last one is the same before and
-    /// after the logs were read, they are all that its chain has; what else is reorganised meanwhile, the next round finds.
+    /// Ingests many blocks at once: those with logs of ours, and the last one. If the last one is
+    /// the same before and after the logs were read, the logs are complete for its chain; other
+    /// reorganizations are found in the next round.
     async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<(), Trouble> {
         let (from, to) = (tip.number + 1, (tip.number + self.memory.range).min(newest));
         let Some(last) = self.chain.block(BlockAt::Number(to)).await? else { return Ok(()) };
@@ -395,8 +401,9 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Takes a block in that is further up than the next one; `false` = it is not in the chain that the tip is in, which
-    /// was reorganised meanwhile. The tip is asked for last: while it is there, no block below it was exchanged unseen.
+    /// Ingests a block above the next one; `false` = it is not in the tip's chain, which was
+    /// reorganized in between. The tip is checked last: while it is in the chain, no block below it
+    /// was replaced.
     async fn extend(&mut self, (number, hash): (u64, BlockHash), logs: &[ChainLog]) -> Result<bool, Trouble> {
         let block = self.chain.block(BlockAt::Number(number)).await?.filter(|block| block.hash == hash);
         let (Some(block), Some(tip)) = (block, self.tip) else { return Ok(false) };
@@ -417,29 +424,30 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Has something done that must be done before this round goes on.
+    /// Executes a command that must succeed before this round continues.
     async fn must(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Result<(), Trouble> {
         let command = crate::command::Command { tenant, action };
         match self.workers.engine.execute(command).await {
             Ok(crate::command::Outcome::Refused(refused)) => {
-                tracing::warn!(%subject, %refused, "what the chain says was refused");
+                tracing::warn!(%subject, %refused, "chain event rejected");
                 Err(Trouble::Command)
             }
             Ok(_) => Ok(()),
-            // It would panic again: it is logged, and not allowed to hold up every block behind it.
+            // It would panic again: log it, and do not let it block all later blocks.
             Err(crate::batcher::EngineError::Internal) => {
-                tracing::error!(%subject, "what the chain says could not be applied");
+                tracing::error!(%subject, "chain event could not be applied");
                 Ok(())
             }
             Err(error) => {
-                tracing::warn!(%subject, %error, "what the chain says was not taken; it comes again");
+                tracing::warn!(%subject, %error, "chain event processing failed, will be read again");
                 Err(Trouble::Command)
             }
         }
     }
 }
 
-/// A range that was answered: the next one may be a little longer. What was too much a moment ago is not tried at once.
+/// After a range that was answered the next one may be slightly longer, so that a size that just
+/// failed is not retried at once.
 fn grown(range: u64) -> u64 {
     (range + range / 4 + 1).min(RANGE_MAX)
 }
@@ -462,25 +470,25 @@ mod tests {
     }
 
     #[test]
-    fn the_pace_of_a_chain_is_what_is_seen_of_it() {
+    fn the_block_time_follows_observations() {
         let block = |number, secs: i64| {
             let hash = BlockHash([u8::try_from(number).expect("small"); 32]);
             Block { number, hash, parent: hash, at: at(secs * 1_000) }
         };
         let mut memory = Memory::default();
         memory.note_height(2, at(0), &[block(2, 24), block(1, 12)]);
-        assert_eq!(memory.block_time, Span::secs(12), "as blocks claim");
+        assert_eq!(memory.block_time, Span::secs(12), "from block timestamps");
         memory.note_height(2, at(3_000), &[]);
         memory.note_height(3, at(12_000), &[]);
         assert_eq!(memory.block_time, Span::secs(12));
-        // A clock that was moved by a day, and then the old pace.
+        // A clock that was changed by a day, and then the previous pace.
         memory.note_height(4, at(86_400_000), &[]);
         assert_eq!(memory.block_time, Span::secs(30));
         for more in 1..6_u32 {
             memory.note_height(4 + u64::from(more), at(86_400_000 + 12_000 * i64::from(more)), &[]);
         }
         assert!(memory.block_time < Span::secs(13), "{:?}", memory.block_time);
-        // A chain whose blocks come fast although they claim a second each.
+        // A chain whose blocks arrive fast although their timestamps are a second apart.
         let mut memory = Memory::default();
         memory.note_height(2, at(0), &[block(2, 2), block(1, 1)]);
         for more in 1..8_u32 {
@@ -490,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_grows_by_and_by_up_to_its_bound() {
+    fn a_range_grows_gradually_up_to_its_bound() {
         let mut range = 1;
         for expected in [2, 3, 4, 6, 8, 11] {
             range = grown(range);

@@ -1,5 +1,5 @@
-//! Looks after the nodes themselves: one that cannot serve, or lags, is an alert within a minute, also where others serve
-//! in its place and nothing else shows it.
+//! Monitors the nodes themselves: one that cannot serve, or lags, raises an alert within a minute,
+//! even if others serve in its place and hide the failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,29 +11,30 @@ use super::Memory;
 use crate::workers::Workers;
 use crate::world::WalletWorld;
 
-/// How often nodes are looked at.
+/// Interval between checks.
 const EVERY: Span = Span::secs(15);
-/// A node that has not served, or has lagged, for so long is an alert. With [`EVERY`] less than a minute.
+/// A node that has not served, or has lagged, for this long raises an alert. Less than a minute
+/// together with [`EVERY`].
 const PATIENCE: Span = Span::secs(25);
-/// A node lags that is so many blocks behind another one,
+/// A node lags if it is this many blocks behind another one,
 const LAG_BLOCKS: u64 = 3;
-/// … and so much time at least.
+/// … and at least this much time.
 const LAG: Span = Span::secs(5);
 
-/// What is known of nodes from one look to the next.
+/// Health of the nodes between checks.
 #[derive(Debug, Default)]
 pub(super) struct Ward {
     looked: Option<Timestamp>,
     /// Since when each node has not served.
     since: BTreeMap<String, Timestamp>,
-    /// Nodes that an alert is out for.
+    /// Nodes with an open alert.
     alerted: BTreeSet<String>,
-    /// Since when something that is deep enough has waited for nodes.
+    /// Since when deposits that are deep enough have waited for nodes.
     waiting: Option<Timestamp>,
 }
 
 impl Ward {
-    /// Nodes that have not served for long enough, each with what is wrong.
+    /// Nodes that have failed for long enough, each with its fault.
     fn judge(&mut self, reports: &[NodeReport], taken: u64, block_time: Span, now: Timestamp) -> Vec<String> {
         let newest = reports.iter().filter_map(|report| report.head.as_ref().ok()).max().copied();
         let newest = newest.unwrap_or(0).max(taken);
@@ -53,7 +54,7 @@ impl Ward {
             let since = *self.since.entry(report.name.clone()).or_insert(now);
             tracing::warn!(node = report.name, trouble, "chain node check failed");
             if now - since >= PATIENCE && self.alerted.insert(report.name.clone()) {
-                // The same words each time: one alert for each node and kind of trouble.
+                // A constant text per kind of fault: one alert for each node and kind.
                 let kind = if report.head.is_ok() { "lags behind the chain" } else { "cannot serve" };
                 news.push(format!("the {} {kind}", report.name));
             }
@@ -63,7 +64,7 @@ impl Ward {
 }
 
 impl Workers {
-    /// Looks at all nodes now and then.
+    /// Checks all nodes periodically.
     pub(super) async fn look_after_nodes(&self, wallets: &WalletWorld, memory: &mut Memory) {
         let now = self.clock().now();
         if memory.nodes.looked.is_some_and(|looked| now - looked < EVERY) {
@@ -73,14 +74,14 @@ impl Workers {
         let reports = wallets.chain.survey().await;
         let taken = match self.store.chain_headers(1).await {
             Ok(newest) => newest.first().map_or(0, |newest| newest.number),
-            Err(error) => return tracing::warn!(%error, "how far the chain was taken in cannot be read now"),
+            Err(error) => return tracing::warn!(%error, "ingested height read failed, will retry"),
         };
         for what in memory.nodes.judge(&reports, taken, memory.block_time, now) {
             self.alert_everybody(AlertKind::ChainNode, &what).await;
         }
     }
 
-    /// Something that is deep enough waits because too few nodes confirm it, or no longer does.
+    /// Whether deposits that are deep enough wait because too few nodes confirm them.
     pub(super) async fn money_waits(&self, memory: &mut Memory, waits: bool) {
         let now = self.clock().now();
         if !waits {
@@ -89,7 +90,7 @@ impl Workers {
         }
         let since = *memory.nodes.waiting.get_or_insert(now);
         if now - since >= PATIENCE {
-            let what = "payments wait: too few nodes confirm what is deep enough to count";
+            let what = "deposits wait: too few nodes confirm blocks that are deep enough";
             self.alert_everybody(AlertKind::ChainNode, what).await;
         }
     }
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_cannot_serve_or_lags_is_told_of_once_within_a_minute() {
+    fn a_failing_or_lagging_node_is_reported_once_within_a_minute() {
         let mut ward = Ward::default();
         let reports = [node("first node", Ok(100)), node("second node", Err("HTTP 403")), node("node 3", Ok(96))];
         let mut told = Vec::new();
@@ -118,7 +119,7 @@ mod tests {
         }
         let expected = [(30, "the second node cannot serve"), (30, "the node 3 lags behind the chain")];
         assert_eq!(told, expected.map(|(secs, what)| (secs, what.to_owned())));
-        // Well again, and ill again.
+        // Recovered, then failing again.
         let well = [node("second node", Ok(100))];
         assert!(ward.judge(&well, 100, Span::secs(12), at(75)).is_empty());
         assert!(ward.judge(&reports, 100, Span::secs(12), at(90)).is_empty());
@@ -126,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn how_many_blocks_are_a_lag_is_a_matter_of_time() {
+    fn the_lag_limit_in_blocks_depends_on_the_block_time() {
         for (block_ms, head, lags) in [(12_000, 97, false), (12_000, 96, true), (250, 80, false), (250, 79, true)] {
             let mut ward = Ward::default();
             let reports = [node("first node", Ok(100)), node("second node", Ok(head))];
             ward.judge(&reports, 0, Span::millis(block_ms), at(0));
             assert_eq!(ward.judge(&reports, 0, Span::millis(block_ms), at(30)).len(), usize::from(lags), "{head}");
         }
-        // A node alone lags behind what was taken in from it before.
+        // A single node lags behind what was ingested from it before.
         let mut ward = Ward::default();
         let reports = [node("first node", Ok(7))];
         ward.judge(&reports, 100, Span::secs(12), at(0));

@@ -1,4 +1,4 @@
-//! Reorganisations: back to the block that is still there, and everything above it is as if it had never been seen.
+//! Reorganizations: return to the last block still in the chain and undo everything above it.
 
 use domain::chain::BlockAt;
 use domain::chain_tx::Place;
@@ -12,8 +12,9 @@ use crate::command::chain::{ChainAction, TxKey};
 use crate::command::deposits::{DepositAction, DepositRef};
 
 impl Watch<'_> {
-    /// Walks back to the common ancestor. Deposits and transactions above it are told first, contracts that said
-    /// something above it are asked again, then the headers go: a crash finds the same ancestor again.
+    /// Walks back to the common ancestor. Deposits and transactions above it are notified first,
+    /// contracts with events above it are queried again, then the headers are deleted: after a
+    /// crash the same ancestor is found again.
     pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
         let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
         let mut ancestor = None;
@@ -28,7 +29,7 @@ impl Watch<'_> {
         let kept = ancestor.unwrap_or_else(|| oldest.saturating_sub(1));
         let tip = headers.first().map_or(0, |header| header.number);
         let depth = tip.saturating_sub(kept);
-        tracing::warn!(depth, ancestor = kept, "the chain was reorganised");
+        tracing::warn!(depth, ancestor = kept, "chain reorganization detected");
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
         self.forget_deposits(kept, newest).await?;
         self.forget_transactions(kept).await?;
@@ -37,9 +38,9 @@ impl Watch<'_> {
         self.read_again_from(kept).await?;
         self.memory.checked = None;
         if ancestor.is_none() {
-            let what = format!("a reorganisation goes back beyond block {oldest}, further than is followed");
+            let what = format!("a reorganization reaches below block {oldest}, the oldest one tracked");
             self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;
-            // Nothing that is kept is in the chain: it is taken in again from here.
+            // No stored block is in the chain: ingestion restarts from here.
             if let Some(block) = self.chain.block(BlockAt::Number(kept)).await? {
                 self.take_in(&block, &[]).await?;
             }

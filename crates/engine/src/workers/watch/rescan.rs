@@ -1,4 +1,4 @@
-//! Fulfils wishes to look through blocks again, a part in each round, so that new blocks never wait for old ones.
+//! Executes rescan requests, a part in each round, so that new blocks never wait for old ones.
 
 use domain::chain::ChainFault;
 use domain::time::Span;
@@ -6,23 +6,23 @@ use domain::time::Span;
 use super::{RANGE_MAX, Trouble, Watch};
 use crate::rescan::{self, Report, Target, Wish};
 
-/// How often wishes are looked for where none is being fulfilled.
+/// Interval at which new requests are looked up.
 const LOOK_FOR_WISHES_EVERY: Span = Span::secs(1);
 
-/// A wish, and how far it is fulfilled.
+/// A request and its progress.
 #[derive(Debug)]
 pub(super) struct Progress {
     wish: Wish,
-    /// What is still to be looked through, both included.
+    /// The remaining blocks, inclusive.
     left: Option<(u64, u64)>,
-    /// Blocks of the next part at most.
+    /// Maximum number of blocks of the next part.
     range: u64,
     blocks: usize,
     found: usize,
 }
 
 impl Watch<'_> {
-    /// Does a part of the rescan under way; whether the next part can be done at once.
+    /// Executes a part of the rescan in progress; returns whether the next part can follow at once.
     pub(super) async fn go_on_rescanning(&mut self) -> Result<bool, Trouble> {
         let mut progress = match self.memory.rescan.take() {
             Some(progress) => progress,
@@ -47,7 +47,7 @@ impl Watch<'_> {
             self.report(progress.wish, (progress.blocks, progress.found), String::new()).await?;
             return Ok(true);
         }
-        // A part that could not be done is done in a later round.
+        // A part that failed is retried in a later round.
         let goes_on = (progress.left, progress.range) != before;
         self.memory.rescan = Some(progress);
         done.map(|()| goes_on)
@@ -55,14 +55,14 @@ impl Watch<'_> {
 
     async fn report(&self, wish: Wish, (blocks, found): (usize, usize), trouble: String) -> Result<(), Trouble> {
         let at = self.workers.clock().now();
-        tracing::info!(target = %wish.target, blocks, found, trouble, "blocks were looked through again");
+        tracing::info!(target = %wish.target, blocks, found, trouble, "block rescan finished");
         Ok(rescan::fulfil(&self.workers.store, &Report { wish: wish.id, at, blocks, found, trouble }).await?)
     }
 
-    /// What is to be looked through; `Err` = nothing is, and why.
+    /// The blocks to rescan; `Err` = none, and why.
     async fn begin(&mut self, wish: Wish) -> Result<Result<Progress, String>, Trouble> {
-        let Some(tip) = self.tip else { return Ok(Err("no block was taken in yet".to_owned())) };
-        let late = "it is in a block that is not taken in yet: it is found with that".to_owned();
+        let Some(tip) = self.tip else { return Ok(Err("no block has been ingested yet".to_owned())) };
+        let late = "its block has not been ingested yet: it will be found with that block".to_owned();
         let left = match wish.target {
             Target::Tx(tx) => match self.chain.receipt(tx, &[]).await? {
                 None => return Ok(Err("no node has this transaction in a block".to_owned())),
@@ -72,7 +72,7 @@ impl Watch<'_> {
             Target::Vault(vault) => {
                 let known = self.workers.store.watched(&[vault]).await?;
                 if known.is_empty() {
-                    return Ok(Err("it is the address of no wallet and no payment request".to_owned()));
+                    return Ok(Err("the address belongs to no wallet or payment request".to_owned()));
                 }
                 let since = self.workers.store.first_wallet_at().await?;
                 let first = self.block_before(&tip, since).await?;
@@ -103,7 +103,7 @@ impl Watch<'_> {
             other => other?,
         };
         for number in blocks {
-            let Some(found) = self.read_block_again(number).await? else {
+            let Some(found) = self.read_block_of_all(number).await? else {
                 // Too few nodes have it now.
                 progress.left = Some((number, end));
                 return Ok(());

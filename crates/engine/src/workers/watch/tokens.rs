@@ -1,5 +1,6 @@
-//! What a coin's contract says about itself and about wallets: it moves nothing for a while, has other code, or has a
-//! wallet on its blacklist. What it said in blocks that were reorganised away, its contract is asked for again.
+//! Token contracts' events about themselves and about wallets: a pause, a code change, or a
+//! blacklisted wallet. For events in blocks that were reorganized away, the contract is queried
+//! again.
 
 use domain::chain::{Block, ChainLog, LogEvent};
 use domain::currency::StableCoin;
@@ -12,10 +13,11 @@ use super::{Trouble, Watch};
 use crate::command::Action;
 use crate::command::wallets::WalletAction;
 
-/// Where the store keeps the wallets that USDC's blacklist named lately: `height tenant wallet` in a line each.
+/// Store key of the wallets that USDC's blacklist recently named: one line `height tenant wallet`
+/// each.
 const NAMED: &str = "chain.blacklist_named";
 
-/// A wallet that a blacklist named, and where.
+/// A wallet that a blacklist named, with the block height.
 struct Named {
     height: u64,
     tenant: TenantId,
@@ -39,7 +41,7 @@ impl Named {
 }
 
 impl Watch<'_> {
-    /// USDC's blacklist has a wallet, or has it no more.
+    /// USDC's blacklist added or removed a wallet.
     pub(super) async fn blacklist_says(
         &self,
         block: &Block,
@@ -58,7 +60,7 @@ impl Watch<'_> {
         self.must(tenant, wallet.0, action).await
     }
 
-    /// Empty where it cannot be read: then nothing was written by this program.
+    /// Empty if unreadable: then it was not written by this program.
     async fn named(&self) -> Result<Vec<Named>, Trouble> {
         let text = self.workers.store.meta(NAMED).await?.unwrap_or_default();
         Ok(text.lines().filter_map(Named::parse).collect())
@@ -69,11 +71,12 @@ impl Watch<'_> {
         Ok(self.workers.store.set_meta(NAMED, &lines.join("\n")).await?)
     }
 
-    /// Blocks above this height are gone. What contracts said in them is so or not, as the contracts answer now; what
-    /// they say in the blocks that came instead is taken in with those.
+    /// Handles the removal of blocks above this height. The contracts' current answers replace
+    /// their events in those blocks; events in the blocks that replace them are ingested with
+    /// those.
     pub(super) async fn ask_issuers_again(&self, kept: u64) -> Result<(), Trouble> {
         for known in self.workers.store.token_states().await? {
-            // Whether code is the old one again cannot be asked: what people have to look at they look at.
+            // Whether the original code is back cannot be queried: the operator alert remains.
             let Some(token) = self.wallets.config.token(known.coin).filter(|_| known.at_block > kept) else { continue };
             let paused = self.chain.is_paused(token).await?;
             if paused != known.paused {
@@ -89,7 +92,7 @@ impl Watch<'_> {
             let blacklisted = self.chain.is_blacklisted(token, known.address).await?;
             if blacklisted != known.chain_blacklisted {
                 let verb = if blacklisted { "on" } else { "off" };
-                let what = format!("a wallet is {verb} the blacklist of USDC again: a block was reorganised away");
+                let what = format!("a wallet is {verb} the blacklist of USDC again: its block was reorganized away");
                 self.workers.raise(*tenant, Alert { kind: AlertKind::TokenChanged, subject: wallet.0, what }).await;
                 self.tell_blacklisted(*tenant, *wallet, blacklisted).await?;
             }
@@ -104,7 +107,8 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Notes what a contract says, and calls a person. Releases of the coin wait from here on, or go on.
+    /// Records a contract's event and alerts an operator. Releases of the token stop from here on,
+    /// or resume.
     pub(super) async fn token_says(&self, block: &Block, log: &ChainLog) -> Result<(), Trouble> {
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
         let states = self.workers.store.token_states().await?;
@@ -113,11 +117,12 @@ impl Watch<'_> {
         let (state, what) = match log.event {
             LogEvent::Paused => (TokenState { paused: true, ..known }, moves(true)),
             LogEvent::Unpaused => (TokenState { paused: false, ..known }, moves(false)),
-            _ => {
-                (TokenState { code_changed: true, ..known }, "has other code: nothing moves until a person has looked")
-            }
+            _ => (
+                TokenState { code_changed: true, ..known },
+                "has new code: transfers are halted until a reviewer accepts it",
+            ),
         };
-        // Code that was changed once more is something else to look at.
+        // A further code change needs another review.
         let again = log.event == LogEvent::CodeChanged && block.number > known.at_block;
         if !again && (state.paused, state.code_changed) == (known.paused, known.code_changed) {
             return Ok(());
@@ -127,5 +132,5 @@ impl Watch<'_> {
 }
 
 const fn moves(paused: bool) -> &'static str {
-    if paused { "is paused" } else { "moves again" }
+    if paused { "is paused" } else { "is unpaused" }
 }

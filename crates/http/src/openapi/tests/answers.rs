@@ -1,4 +1,5 @@
-//! The sample answers of the document against what `payments_v2::render` writes: names, order, numbers, to the byte.
+//! Compares the document's sample responses with the output of `payments_v2::render`, byte for
+//! byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +48,7 @@ struct Example<'a> {
     value: &'a RawValue,
 }
 
-/// The text of an example without the white space between its parts.
+/// The text of an example without insignificant white space.
 pub(super) fn sample(document: &str, name: &str) -> String {
     let document: Document<'_> = serde_json::from_str(document).expect("the document is JSON");
     let text = document.components.examples[name].value.get();
@@ -132,7 +133,7 @@ fn payment() -> Payment {
     }
 }
 
-/// The example order to Pakistan, checked, its branch found in a directory.
+/// The example order to Pakistan, checked, with its branch from a directory.
 fn order() -> Order {
     let directory = BankDirectory::from_branches([Branch {
         country: Country::Pak,

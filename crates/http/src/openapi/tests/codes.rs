@@ -1,11 +1,11 @@
-//! The errors that the document lists against those that stand in the source.
+//! Compares the errors in the document with those in the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
 
-/// The name of the component that describes each status, and how the source makes such an answer.
+/// The component of each status, and how the source creates such a response.
 const MAKERS: [(&str, &str); 10] = [
     ("BadRequest", "Problem::bad_request("),
     ("Forbidden", "Problem::forbidden("),
@@ -24,10 +24,10 @@ fn read(crate_path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What belongs to Wallet Service v1 alone.
+/// Sources of Wallet Service v1.
 const WALLETS: [&str; 3] = ["payment_request", "wallet", "exchange"];
 
-/// Every source file below a directory, without its tests and without what is named in `skipped`.
+/// Every source file below a directory, without tests and the `skipped` ones.
 pub(super) fn sources(directory: &Path, skipped: &[&str], found: &mut Vec<String>) {
     for entry in std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -44,12 +44,12 @@ pub(super) fn sources(directory: &Path, skipped: &[&str], found: &mut Vec<String
     }
 }
 
-/// The text literal at the start of `rest`, if one stands there.
+/// The string literal at the start of `rest`, if any.
 pub(super) fn literal(rest: &str) -> Option<&str> {
     rest.trim_start().strip_prefix('"')?.split('"').next()
 }
 
-/// What follows the first comma that is not inside brackets.
+/// The text after the first comma that is not inside brackets.
 pub(super) fn second_argument(call: &str) -> Option<&str> {
     let mut depth = 0;
     for (at, c) in call.char_indices() {
@@ -72,13 +72,13 @@ pub(super) fn listed(schema: &Value) -> BTreeSet<&str> {
 fn the_codes_of_each_status_are_those_of_the_source() {
     let mut texts = vec![read("src/problem/mod.rs"), read("src/auth/fault.rs")];
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/payments_v2"), &WALLETS, &mut texts);
-    // Wallet Service v1 has errors of its own.
+    // Wallet Service v1 has its own errors.
     texts.iter_mut().for_each(|text| *text = text.replace("WalletProblem", "Wallet"));
     let mut made: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (text, (name, maker)) in texts.iter().flat_map(|text| MAKERS.iter().map(move |maker| (text, maker))) {
         made.entry(name).or_default().extend(text.split(maker).skip(1).filter_map(literal));
     }
-    // Written over several lines, and on its own.
+    // Created in code that the scan does not recognize.
     made.insert("InternalError", BTreeSet::from(["internal_error"]));
     assert!(texts[0].contains("\"internal_error\""));
     let document = document();
@@ -119,7 +119,7 @@ fn the_rules_of_fields_are_those_of_the_source() {
         rules.extend(text.split("rule: ").skip(1).filter_map(literal));
         rules.extend(text.split("item.text(\"type\", ").skip(1).filter_map(literal));
         rules.extend(text.split("write_whole_body(items, ").skip(1).filter_map(second_argument).filter_map(literal));
-        // A rule that depends on what the field was meant as.
+        // A rule that depends on the field's context.
         rules.extend(text.split("meant_as_bic { ").skip(1).filter_map(literal));
     }
     let document = document();

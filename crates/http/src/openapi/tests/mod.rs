@@ -1,4 +1,5 @@
-//! Holds the document against the code: routes, decoders, refusals, renderings, and the page made from it.
+//! Compares the document with the code: routes, decoders, refusals, renderings, and the generated
+//! page.
 
 mod answers;
 mod codes;
@@ -17,7 +18,7 @@ fn document() -> Value {
     serde_json::from_str(PAYMENT).expect("the document is JSON")
 }
 
-/// What `#/a/b` names.
+/// The target of `#/a/b`.
 fn at<'d>(document: &'d Value, pointer: &str) -> Option<&'d Value> {
     document.pointer(pointer.strip_prefix('#')?)
 }
@@ -35,7 +36,7 @@ fn references<'d>(value: &'d Value, found: &mut BTreeSet<&'d str>) {
     }
 }
 
-/// Every reference resolves, and every component is referred to.
+/// Every reference resolves, and every component is used.
 fn check_references(document: &Value) {
     let mut found = BTreeSet::new();
     references(document, &mut found);
@@ -56,7 +57,7 @@ fn every_reference_resolves_and_every_component_is_referred_to() {
     check_references(&document());
 }
 
-/// `(path, method)` of every `.route("path", method(…))` in the source of the routes.
+/// Every `(path, method)` of a `.route("path", method(…))` in the source of the routes.
 fn routes() -> BTreeSet<(String, String)> {
     let source = include_str!("../../payments_v2/routes.rs");
     let mut found = BTreeSet::new();
@@ -98,7 +99,8 @@ fn links_and_path_parameters_name_what_there_is() {
     check_operations(&document());
 }
 
-/// Operations have ids of their own, name the parameters of their paths and show the request's id; links lead to them.
+/// Operations have unique ids, declare the parameters of their paths and show the request id; links
+/// resolve.
 fn check_operations(document: &Value) {
     let paths = document["paths"].as_object().expect("an object");
     let operations = paths

@@ -1,4 +1,4 @@
-//! The pages: what is served, that nothing is loaded from elsewhere, and that every link leads somewhere.
+//! The pages: served paths, no external content, and no dead links.
 
 use axum::body::Body;
 use http::Request;
@@ -71,7 +71,7 @@ fn the_pages_tell_every_schema_and_error_and_load_nothing_from_elsewhere() {
     }
 }
 
-/// Nothing is loaded or run, and what is opened is closed.
+/// Nothing external is loaded or run, and every element is closed.
 fn check_markup(page: &str) {
     let page = &page.replacen(&format!("<script src=\"{}\" defer></script>", docs::SCRIPT_PATH), "", 1);
     for forbidden in ["<script", "<img", "<iframe", " style=", " onclick", "href=\"http:", "src=", "<form"] {
@@ -84,7 +84,7 @@ fn check_markup(page: &str) {
 }
 
 #[test]
-fn what_a_document_says_never_becomes_markup() {
+fn a_documents_text_never_becomes_markup() {
     let hostile = r#"{"info":{"title":"<script>","summary":"<i>","version":"\"'&"},"paths":{"/<b>":{"get":{"operationId":"a\" onclick=\"x","summary":"<i>","description":"`<u>`"}}}}"#;
     let service = Described { document: hostile, document_path: "/openapi/x.json", page_path: "/docs/x" };
     for page in [docs::page(&service).expect("JSON"), docs::index(&[service]).expect("JSON")] {
@@ -94,7 +94,7 @@ fn what_a_document_says_never_becomes_markup() {
     }
 }
 
-/// Every page that is served, by its path.
+/// Every served page by its path.
 async fn pages() -> Vec<(String, String)> {
     let mut paths = vec!["/docs".to_owned(), docs::SIGNING_PATH.to_owned()];
     paths.extend(SERVICES.iter().map(|service| service.page_path.to_owned()));
@@ -158,7 +158,7 @@ fn every_link_between_files_of_the_guides_leads_to_a_file() {
 }
 
 #[tokio::test]
-async fn the_signing_helper_can_talk_to_nobody() {
+async fn the_signing_helper_cannot_send_data() {
     assert!(CONTENT_SECURITY_POLICY.contains("default-src 'none'; connect-src 'none'; script-src 'self';"));
     assert!(CONTENT_SECURITY_POLICY.contains("form-action 'none'"));
     let (parts, script) = got(docs::SCRIPT_PATH).await;

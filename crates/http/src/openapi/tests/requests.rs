@@ -1,4 +1,4 @@
-//! What the document allows in a request against what the decoders take.
+//! Compares the requests that the document allows with those that the decoders accept.
 
 use domain::bank::BankDirectory;
 use domain::country::Country;
@@ -25,7 +25,7 @@ pub(super) fn bytes(value: &Value) -> Vec<u8> {
     serde_json::to_vec(value).expect("writes")
 }
 
-/// Field and rule of every fault.
+/// Field and rule of every error.
 pub(super) type Told = Vec<(&'static str, &'static str)>;
 
 pub(super) fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
@@ -36,7 +36,7 @@ pub(super) fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     }
 }
 
-/// Field and rule of every fault of shape in an order.
+/// Field and rule of every structural error in an order.
 fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
     match decode::payment_order(body) {
         Ok((_, faults)) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
@@ -44,7 +44,7 @@ fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The order of a country in the document, and the same of `domain::order::example`.
+/// A country's order in the document, and the one of `domain::order::example`.
 fn orders(document: &Value) -> Vec<(Value, Draft)> {
     let draft = |country: Country, written: &Value| {
         let amount: Decimal = written["amount"].to_string().parse().expect("a number");
@@ -185,7 +185,7 @@ fn the_bounds_of_the_queries_are_the_decoders() {
     );
 }
 
-/// Texts of each pattern that are tried.
+/// Sample texts for each pattern.
 const TEXTS_PER_PATTERN: usize = 64;
 
 #[test]
@@ -215,7 +215,7 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
                 }
                 let told = draft.check(&BankDirectory::default(), &corridors, jiff::civil::date(2026, 11, 21));
                 let told: Vec<&str> = told.err().into_iter().flatten().map(|fault| fault.rule).collect();
-                // A pattern can tell neither check digits nor which bank an IBAN is of.
+                // A pattern checks neither check digits nor the bank of an IBAN.
                 let beyond = |rule: &&&str| ["invalid_iban", "branch_iban_mismatch"].contains(*rule);
                 assert_eq!(told.iter().find(|rule| !beyond(rule)), None, "{field} {text:?} against {pattern}");
             }

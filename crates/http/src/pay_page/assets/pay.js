@@ -1,5 +1,4 @@
-// What a script adds to a payment page: copying, the reader's own time, a wallet in the browser, and following the payment.
-// Everything else works without it.
+// The script's part of a payment page: copying, local time, browser wallets and live updates. Everything else works without it.
 (() => {
   'use strict';
 
@@ -16,7 +15,7 @@
 
   // --- times ---------------------------------------------------------------------------------------------------------
 
-  // The server says how many seconds are left: the clock of a cheap phone may be wrong.
+  // The server sends the remaining seconds, because a phone's clock may be wrong.
   let ends;
   const began = performance.now();
 
@@ -35,7 +34,7 @@
       const at = new Date(time.dateTime);
       try {
         time.textContent = new Intl.DateTimeFormat(latin, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
-      } catch { /* an old browser keeps what the server wrote */ }
+      } catch { /* an old browser keeps the server's text */ }
     }
   }
 
@@ -50,7 +49,7 @@
       const selection = getSelection();
       selection.removeAllRanges();
       selection.addRange(range);
-      // Without leave to copy it stays selected, ready to be copied by hand.
+      // Without clipboard permission the text stays selected, so the user can copy it.
       if (!document.execCommand('copy')) return;
     }
     const before = button.textContent;
@@ -72,7 +71,7 @@
   const sentKey = 'sent ' + location.pathname;
   let asking = false;
 
-  // Not to be paid twice, after a reload either; for a while, since a wallet may still give up.
+  // Prevents a second payment, also after a reload; only for a while, since a wallet may still drop the first one.
   function isSent() {
     const [shape, at] = (sessionStorage.getItem(sentKey) ?? '').split(' ');
     return shape === id('main').dataset.shape && Date.now() - at < SENT_MS;
@@ -102,7 +101,7 @@
     for (const line of document.querySelectorAll('#said [data-say]')) line.hidden = line.dataset.say !== what;
   }
 
-  // Buttons for the wallets that are there. Where one is, a sender who named a wallet is shown this way.
+  // Buttons for the installed wallets. If there is one, a sender who entered a wallet sees this way first.
   function offer() {
     const place = id('wallet');
     if (!place || asking) return;
@@ -125,7 +124,7 @@
     }
   }
 
-  // Exactly, in integers: 25.5 is 25500000.
+  // Exact, in integers: 25.5 is 25500000.
   function minor(text) {
     const parts = /^(\d{1,12})(?:[.,](\d{1,6}))?$/.exec(text.trim());
     const value = parts && BigInt(parts[1] + (parts[2] ?? '').padEnd(DECIMALS, '0'));
@@ -214,12 +213,12 @@
     try {
       const answer = await fetch(status, { cache: 'no-store' });
       if (answer.ok || answer.status === 404) take(await answer.json());
-    } catch { /* the network is away: the next look may find it */ }
+    } catch { /* the network is down: the next poll may succeed */ }
   }
 
   const parse = (html) => new DOMParser().parseFromString(html, 'text/html');
 
-  // The very HTML that the page is made of; only what changed is replaced, so that only that is read out.
+  // The same HTML as in the page. Only changed parts are replaced, so that screen readers announce only those.
   function renew(html) {
     const live = id('live');
     const [now, next] = [[...live.children], [...parse(html).body.children]];
@@ -263,7 +262,7 @@
     const button = event.target.closest('.copy, .print, .way summary');
     if (button?.matches('.copy')) copy(button);
     if (button?.matches('.print')) print();
-    // Whoever chooses a way himself is not led to another.
+    // Once the sender has chosen a way, no other one is opened.
     if (button?.matches('summary')) id('phone').dataset.seen = '1';
     const languages = document.querySelector('.languages');
     if (!languages.contains(event.target)) languages.open = false;

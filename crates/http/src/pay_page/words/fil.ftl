@@ -1,3 +1,5 @@
+# Not yet reviewed by a native speaker.
+
 title = Hiling na bayad
 sandbox = Pagsubok lang: hindi totoong pera
 language = Wika
@@ -70,7 +72,7 @@ browser-failed = Hindi nakapagpadala ang wallet mo. Pakitingnan kung sapat ang {
 browser-amount = Magkanong { $token } ang gusto mong ipadala?
 browser-amount-wrong = Pakisulat ang halaga nang ganito: { $example }.
 
-waiting = Hinihintay namin ang bayad mo. Kusa itong lalabas dito.
+waiting = Hinihintay namin ang bayad mo. Kusang nag-a-update ang pahinang ito.
 payments = Mga bayad hanggang ngayon
 seen = Papunta na: kumpirmasyon { $have } sa { $need }.
 seen-soon = Papunta na: naghihintay ng kumpirmasyon.
@@ -91,8 +93,8 @@ status-stay = Puwede mong isara ang page na ito at bumalik mamaya gamit ang pare
 notice-partial = Kulang ang dumating na halaga.
 notice-overpaid = Sobra ang dumating na halaga. Walang nawala: makipag-ugnayan sa taong nagpadala sa iyo ng link na ito.
 notice-late = Dumating ang bayad pagkatapos ng oras ng link na ito. Tinitingnan namin ito.
-notice-other = Ibang token ang dumating kaysa sa hiniling. Tinitingnan namin ito.
-look-again = Tingnan ulit
+notice-other = Ibang token ang ipinadala mo. Tinitingnan namin ito.
+look-again = I-refresh
 
 back-title = Saan namin ibabalik ang pera?
 back-why = Kung hindi matapos ang bayad na ito, puwedeng bumalik sa iyo ang pera. Pakisulat dito ang sarili mong address. Titingnan muna ito ng bangko, at maaaring umabot iyon ng ilang araw.

@@ -1,3 +1,5 @@
+# Not yet reviewed by a native speaker.
+
 title = Yêu cầu thanh toán
 sandbox = Trang thử: không phải tiền thật
 language = Ngôn ngữ
@@ -70,7 +72,7 @@ browser-failed = Ví của bạn không gửi được. Vui lòng xem bạn có 
 browser-amount = Bạn muốn gửi bao nhiêu { $token }?
 browser-amount-wrong = Vui lòng viết số tiền như { $example }.
 
-waiting = Chúng tôi đang chờ khoản tiền của bạn. Nó sẽ tự hiện ở đây.
+waiting = Chúng tôi đang chờ khoản tiền của bạn. Trang này tự động cập nhật.
 payments = Các khoản đã gửi
 seen = Đang đến: xác nhận { $have } trên { $need }.
 seen-soon = Đang đến: chờ xác nhận.
@@ -91,8 +93,8 @@ status-stay = Bạn có thể đóng trang này và quay lại sau bằng cùng 
 notice-partial = Số tiền đến ít hơn số cần gửi.
 notice-overpaid = Số tiền đến nhiều hơn số cần gửi. Không mất gì cả: vui lòng liên hệ người đã gửi cho bạn liên kết này.
 notice-late = Khoản tiền đến sau khi liên kết này hết hạn. Chúng tôi đang xem xét.
-notice-other = Loại tiền đã đến khác với loại được yêu cầu. Chúng tôi đang xem xét.
-look-again = Xem lại
+notice-other = Bạn đã gửi một loại tiền khác. Chúng tôi đang xem xét.
+look-again = Tải lại
 
 back-title = Chúng tôi nên gửi trả tiền về đâu?
 back-why = Nếu khoản thanh toán này không hoàn tất được, tiền có thể được gửi trả lại cho bạn. Vui lòng viết địa chỉ của chính bạn ở đây. Ngân hàng xem trước, việc này có thể mất vài ngày.

@@ -21,18 +21,18 @@ const BLOCK_REASON: OneOf<BlockReason> = one_of(&BlockReason::ALL, BlockReason::
 /// The body of `POST /v1/sdk/wallets/{wallet_id}/block`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOrder {
-    /// Why.
+    /// The reason code.
     pub reason: BlockReason,
-    /// Why, in words.
+    /// The explanation.
     pub details: String,
-    /// 1 to 8,760; `None` = until somebody unblocks it.
+    /// 1 to 8,760; `None` means no automatic unblock.
     pub auto_unblock_hours: Option<i64>,
 }
 
-/// Reads the body of a block.
+/// Decodes the body of a block.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn block(body: &[u8]) -> Result<BlockOrder, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let reason = fields.required("reason", BLOCK_REASON);
@@ -41,10 +41,10 @@ pub fn block(body: &[u8]) -> Result<BlockOrder, Rejection> {
     fields.finish(|| Some(BlockOrder { reason: reason?, details: details?, auto_unblock_hours }))
 }
 
-/// Reads the body of an unblock: its `unblock_reason`. An absent body is an empty one.
+/// Decodes the body of an unblock: its `unblock_reason`. An absent body counts as empty.
 ///
 /// # Errors
-/// Malformed JSON or a wrong field.
+/// Malformed JSON, or an invalid field.
 pub fn unblock(body: &[u8]) -> Result<Option<String>, Rejection> {
     if body.trim_ascii().is_empty() {
         return Ok(None);
@@ -57,20 +57,20 @@ pub fn unblock(body: &[u8]) -> Result<Option<String>, Rejection> {
 /// The body of `POST /v1/sdk/wallets/{wallet_id}/blacklist`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistOrder {
-    /// Who ordered it.
+    /// The authority that issued the order.
     pub regulatory_authority: String,
-    /// What the order is known by.
+    /// The order's reference number.
     pub regulatory_reference_number: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// From which day on (UTC).
+    /// The effective date (UTC).
     pub effective_date: Date,
 }
 
-/// Reads the body of a blacklist.
+/// Decodes the body of a blacklist.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let regulatory_authority = fields.required("regulatory_authority", text(TEXT_MAX_CHARS));
@@ -87,7 +87,7 @@ pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
     })
 }
 
-/// The days on which an order can take effect: others are a slip of the pen, and would block a wallet for ages.
+/// The accepted effective dates: others are typing errors that would block a wallet for ages.
 const EFFECTIVE: RangeInclusive<Date> = date(2000, 1, 1)..=date(2099, 12, 31);
 
 fn effective(fields: &mut Fields<'_>, day: Date) -> Option<Date> {
@@ -103,16 +103,16 @@ fn effective(fields: &mut Fields<'_>, day: Date) -> Option<Date> {
 /// The body of `POST /v1/sdk/reviews/{transaction_id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewDecision {
-    /// What is decided.
+    /// The decision.
     pub verdict: ReviewVerdict,
-    /// Why, for the record.
+    /// The reason, for the audit log.
     pub note: Option<String>,
 }
 
-/// Reads the body of a decision.
+/// Decodes the body of a decision.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn review(body: &[u8]) -> Result<ReviewDecision, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let verdict = fields.required("decision", VERDICT);

@@ -14,7 +14,7 @@ use crate::decode::query::Query;
 use crate::decode::shape::{Flag, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection, missing};
 
-/// `order_type`: there is one.
+/// The only `order_type`.
 pub(super) const ORDER_TYPE: OneOf<()> = one_of(&[()], |()| "EXCHANGE");
 const TO_CURRENCY: OneOf<Currency> = one_of(&[Currency::Pkr], Currency::code);
 
@@ -23,14 +23,14 @@ const TO_CURRENCY: OneOf<Currency> = one_of(&[Currency::Pkr], Currency::code);
 pub struct RateQuery {
     /// `from_currency`
     pub from: StableCoin,
-    /// `amount` in minor units of the coin; `None` = not given.
+    /// `amount` in minor units of the token; `None` if not given.
     pub minor: Option<i64>,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter, in the order of the specification.
+/// Every invalid parameter, in the order of the specification.
 pub fn rate_query(raw: Option<&str>) -> Result<RateQuery, Rejection> {
     let mut query = Query::of(raw);
     let from = query.required("from_currency", |name, given| COIN.read_str(name, given));
@@ -42,38 +42,38 @@ pub fn rate_query(raw: Option<&str>) -> Result<RateQuery, Rejection> {
     })
 }
 
-/// `bank_account`: a Pakistani account, by its IBAN or by bank and number.
+/// `bank_account`: a Pakistani account, by IBAN or by bank and number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankAccount {
-    /// 24 characters, its check digits right.
+    /// 24 characters with valid check digits.
     pub iban: Option<String>,
-    /// As the bank writes it.
+    /// The bank's own account number.
     pub account_number: Option<String>,
-    /// BIC or the bank's four letters.
+    /// BIC, or the bank's four letters.
     pub bank_code: Option<String>,
-    /// Whose account.
+    /// The account holder.
     pub account_holder_name: String,
 }
 
 /// The body of `POST /v1/sdk/orders`; the destination is PKR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderAsked {
-    /// The source wallet, as named; it may be nobody's.
+    /// The source wallet as given; it may not exist.
     pub wallet_id: String,
-    /// `amount` in minor units of the coin.
+    /// `amount` in minor units of the token.
     pub minor: i64,
     /// `from_currency`
     pub from: StableCoin,
-    /// Where the PKR go.
+    /// The destination account.
     pub bank_account: BankAccount,
-    /// Whether the rate is to hold for 15 minutes.
+    /// Whether to lock the rate for 15 minutes.
     pub lock_rate: bool,
 }
 
-/// Reads the body.
+/// Decodes the body.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn order(body: &[u8]) -> Result<OrderAsked, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let order_type = fields.required("order_type", ORDER_TYPE);
@@ -113,7 +113,7 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
         (None, None, None) => fields.refuse(Fault::new(
             "bank_account.iban",
             "missing",
-            "Field required, or account_number and bank_code in its place",
+            "Field required, unless account_number and bank_code are given",
         )),
         (None, Some(_), None) => fields.refuse(missing("bank_account.bank_code")),
         (None, None, Some(_)) => fields.refuse(missing("bank_account.account_number")),
@@ -128,7 +128,7 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
     });
     let directory = BankDirectory::default();
     let faults = check_route_hints(Country::Pak, account_number.as_deref(), bank_code.as_deref(), &directory);
-    // What has no form is not compared.
+    // Malformed values are not compared.
     let is_compared = faults.is_empty();
     for fault in faults {
         fields.refuse(of_account(fault));
@@ -139,13 +139,14 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
     Some(BankAccount { iban, account_number, bank_code, account_holder_name: account_holder_name? })
 }
 
-/// Refuses what names another account or another bank than the IBAN does: who would be paid is not for us to choose.
+/// Refuses an account number or bank code that contradicts the IBAN: the service must not choose
+/// the payee.
 fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&str>, bank_code: Option<&str>) {
     if account_number.is_some_and(|number| !is_account_of(iban, number)) {
         fields.refuse(Fault::new(
             "bank_account.account_number",
             "account_iban_mismatch",
-            "account_number is another account than that of the IBAN",
+            "account_number does not match the IBAN",
         ));
     }
     let hints = check_route_hints(Country::Pak, Some(iban), bank_code, &BankDirectory::default());
@@ -153,19 +154,19 @@ fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&s
         fields.refuse(Fault::new(
             "bank_account.bank_code",
             "branch_iban_mismatch",
-            "bank_code names another bank than the IBAN",
+            "bank_code does not match the IBAN",
         ));
     }
 }
 
-/// Digits of an account number that are enough to know the account of an IBAN by, where its bank leaves others out.
+/// Minimum number of digits that identify an IBAN's account if its bank omits others.
 const ACCOUNT_TAIL_MIN: usize = 6;
 
-/// Whether a number is that of the IBAN's account: the IBAN itself, or its account part, with or without leading zeros
-/// and what else the bank puts in front.
+/// Whether a number denotes the IBAN's account: the IBAN itself, or its account part, with or
+/// without leading zeros and other prefixes of the bank.
 fn is_account_of(iban: &str, number: &str) -> bool {
     let number: String = number.split_whitespace().collect::<String>().to_ascii_uppercase();
-    // An IBAN in its place names a bank too.
+    // An IBAN in the number's place also names a bank.
     if same_account(iban, &number) || account_part(&number) != number {
         return same_account(iban, &number);
     }
@@ -174,7 +175,7 @@ fn is_account_of(iban: &str, number: &str) -> bool {
     ours == theirs || is_tail(ours, theirs) || is_tail(theirs, ours)
 }
 
-/// A fault of v2's fields, told of ours.
+/// Renames a v2 field error to v1's fields.
 fn of_account(fault: Fault) -> Fault {
     let (theirs, ours) = match fault.field {
         "beneficiary_account_number" => ("beneficiary_account_number", "bank_account.account_number"),

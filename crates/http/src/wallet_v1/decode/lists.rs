@@ -1,4 +1,4 @@
-//! The queries of the lists, and of the log of events.
+//! The queries of the lists and of the event log.
 
 use domain::delivery::DeliveryState;
 use domain::deposit::DepositKind;
@@ -11,11 +11,11 @@ use crate::decode::Rejection;
 use crate::decode::query::Query;
 use crate::decode::shape::{Integer, OneOf, one_of, text_between};
 
-/// Entries of a page where none are named (specification: "Limits").
+/// Default page size (specification: "Limits").
 const LIMIT_DEFAULT: i64 = 20;
 const LIMIT: Integer = Integer { min: 1, max: 100 };
 const PAGE: Integer = Integer { min: 0, max: i64::MAX };
-/// Events of an answer.
+/// Default number of events in an answer.
 const EVENTS_DEFAULT: i64 = 100;
 const EVENTS_LIMIT: Integer = Integer { min: 1, max: 1_000 };
 const AFTER: Integer = Integer { min: 0, max: i64::MAX };
@@ -34,15 +34,15 @@ const TRANSACTION_KIND: OneOf<TransactionKind> = one_of(&TRANSACTION_KINDS, |kin
     TransactionKind::Exchanged => EXCHANGED,
 });
 
-/// `type` of an exchange in the history.
+/// The history's `type` of an exchange.
 pub const EXCHANGED: &str = "EXCHANGED";
 
-/// Which page of a list.
+/// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// From 0.
+    /// Page number, from 0.
     pub page: i64,
-    /// Entries of a page, 1 to 100.
+    /// Page size, 1 to 100.
     pub limit: i64,
 }
 
@@ -53,13 +53,13 @@ impl Page {
         move || Some(Page { page: page.unwrap_or(0), limit: limit.unwrap_or(LIMIT_DEFAULT) })
     }
 
-    /// The page as the service counts; one that is further than any list has entries is none of its pages.
+    /// The page in the service's terms; a page beyond any list is empty.
     pub fn wanted(self) -> engine::wallets::Page {
         let narrow = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
         engine::wallets::Page { page: narrow(self.page), limit: narrow(self.limit) }
     }
 
-    /// How many pages so many entries fill.
+    /// The number of pages for a number of entries.
     pub const fn pages_of(self, entries: i64) -> i64 {
         entries / self.limit + (entries % self.limit > 0) as i64
     }
@@ -72,18 +72,18 @@ fn wallet_id(query: &mut Query) -> Option<String> {
 /// The query of `GET /v1/sdk/payment-requests`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestList {
-    /// Whose, as named; it may be nobody's.
+    /// The wallet as given; it may not exist.
     pub wallet_id: String,
-    /// In this state; `None` = in any.
+    /// The state; `None` for any.
     pub status: Option<RequestState>,
-    /// Which page.
+    /// The page.
     pub page: Page,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter, in the order of the specification.
+/// Every invalid parameter, in the order of the specification.
 pub fn requests(raw: Option<&str>) -> Result<RequestList, Rejection> {
     let mut query = Query::of(raw);
     let wallet_id = wallet_id(&mut query);
@@ -95,18 +95,18 @@ pub fn requests(raw: Option<&str>) -> Result<RequestList, Rejection> {
 /// The query of `GET /v1/sdk/transactions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionList {
-    /// Whose, as named; it may be nobody's.
+    /// The wallet as given; it may not exist.
     pub wallet_id: String,
-    /// Of this type; `None` = of any.
+    /// The type; `None` for any.
     pub kind: Option<TransactionKind>,
-    /// Which page.
+    /// The page.
     pub page: Page,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter, in the order of the specification.
+/// Every invalid parameter, in the order of the specification.
 pub fn transactions(raw: Option<&str>) -> Result<TransactionList, Rejection> {
     let mut query = Query::of(raw);
     let wallet_id = wallet_id(&mut query);
@@ -118,16 +118,16 @@ pub fn transactions(raw: Option<&str>) -> Result<TransactionList, Rejection> {
 /// The query of `GET /v1/sdk/orders`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderList {
-    /// Whose, as named; it may be nobody's.
+    /// The wallet as given; it may not exist.
     pub wallet_id: String,
-    /// Which page.
+    /// The page.
     pub page: Page,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter, in the order of the specification.
+/// Every invalid parameter, in the order of the specification.
 pub fn orders(raw: Option<&str>) -> Result<OrderList, Rejection> {
     let mut query = Query::of(raw);
     let wallet_id = wallet_id(&mut query);
@@ -139,14 +139,14 @@ pub fn orders(raw: Option<&str>) -> Result<OrderList, Rejection> {
 /// The query of `GET /v1/sdk/reviews`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReviewList {
-    /// Which page.
+    /// The page.
     pub page: Page,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter.
+/// Every invalid parameter.
 pub fn reviews(raw: Option<&str>) -> Result<ReviewList, Rejection> {
     let mut query = Query::of(raw);
     let page = Page::read(&mut query);
@@ -156,18 +156,18 @@ pub fn reviews(raw: Option<&str>) -> Result<ReviewList, Rejection> {
 /// The query of `GET /v1/sdk/webhooks/deliveries`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryList {
-    /// Of whose events.
+    /// The service of the events.
     pub service: EventsOf,
-    /// In this state; `None` = in any.
+    /// The state; `None` for any.
     pub status: Option<DeliveryState>,
-    /// Which page.
+    /// The page.
     pub page: Page,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter.
+/// Every invalid parameter.
 pub fn deliveries(raw: Option<&str>) -> Result<DeliveryList, Rejection> {
     let mut query = Query::of(raw);
     let status = query.optional("status", |name, given| DELIVERY_STATE.read_str(name, given));
@@ -179,16 +179,16 @@ pub fn deliveries(raw: Option<&str>) -> Result<DeliveryList, Rejection> {
 /// The query of `GET /v1/sdk/events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventList {
-    /// The last position that the reader has; 0 = from the beginning.
+    /// The reader's last position; 0 starts at the beginning.
     pub after: i64,
-    /// Most events of the answer, 1 to 1,000.
+    /// Maximum number of events in the answer, 1 to 1,000.
     pub limit: usize,
 }
 
-/// Reads the query.
+/// Decodes the query.
 ///
 /// # Errors
-/// Every wrong parameter.
+/// Every invalid parameter.
 pub fn events(raw: Option<&str>) -> Result<EventList, Rejection> {
     let mut query = Query::of(raw);
     let after = query.optional("after", |name, given| AFTER.read_str(name, given));

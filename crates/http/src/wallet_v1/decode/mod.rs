@@ -1,5 +1,5 @@
-//! The requests of Wallet Service v1, read from bodies, query strings and paths (specification: "Endpoints"). Shape
-//! only: what a wallet's state or a tenant's policy allows is the domain's.
+//! Decodes requests of Wallet Service v1 from bodies, query strings and paths (specification:
+//! "Endpoints"). Structure only: rules about wallet states and tenant policies are the domain's.
 
 mod control;
 mod exchange;
@@ -19,9 +19,9 @@ pub use lists::{
 pub use provision::{Provision, provision};
 pub use request::{RequestAsked, payment_request};
 
-/// Longest identifier that is looked at; ours have 36 characters.
+/// Maximum length of an identifier that is looked up; the service's own have 36 characters.
 const ID_MAX_CHARS: usize = 128;
-/// Longest text where the specification names no limit.
+/// Maximum text length where the specification sets none.
 const TEXT_MAX_CHARS: usize = 256;
-/// Longest explanation: `details`, `reason`.
+/// Maximum length of an explanation: `details`, `reason`.
 const EXPLANATION_MAX_CHARS: usize = 2_000;

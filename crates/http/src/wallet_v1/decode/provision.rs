@@ -12,22 +12,22 @@ const KYC_LEVEL: OneOf<KycLevel> = one_of(&KycLevel::ALL, KycLevel::name);
 /// The body of `POST /v1/sdk/wallets/provision`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provision {
-    /// The bank's own id of the customer.
+    /// The bank's customer id.
     pub customer_id: String,
-    /// E-mail address.
+    /// Email address.
     pub customer_email: String,
-    /// E.164.
+    /// Phone number in E.164.
     pub customer_phone: String,
-    /// Name of the chain; `None` = the default.
+    /// The blockchain; `None` for the default.
     pub blockchain: Option<String>,
-    /// How well the bank knows the customer; `None` = as its record says.
+    /// The KYC level; `None` takes it from the customer's record.
     pub kyc_level: Option<KycLevel>,
 }
 
-/// Reads the body.
+/// Decodes the body.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn provision(body: &[u8]) -> Result<Provision, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let customer_id = fields.required("customer_id", text(CUSTOMER_ID_MAX_CHARS));

@@ -23,27 +23,27 @@ const AMOUNT_TYPE: OneOf<AmountType> =
         AmountType::Fiat => "fiat",
         AmountType::Flexible => "flexible",
     });
-/// A coin, as every body and query names it.
+/// A token, as bodies and queries name it.
 pub(super) const COIN: OneOf<StableCoin> = one_of(&StableCoin::ALL, |coin| coin.currency().code());
 const FIAT_CURRENCY: OneOf<Currency> = one_of(&FIAT, Currency::code);
 
 /// The body of `POST /v1/sdk/payment-requests`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestAsked {
-    /// The recipient's wallet, as named; it may be nobody's.
+    /// The recipient's wallet as given; it may not exist.
     pub wallet_id: String,
-    /// What is asked for.
+    /// The requested amount.
     pub amount: AmountAsked,
     /// `purpose`
     pub purpose: Option<String>,
-    /// 1 to 720.
+    /// 1 to 720 hours.
     pub expires_in_hours: i64,
 }
 
-/// Reads the body.
+/// Decodes the body.
 ///
 /// # Errors
-/// Malformed JSON or every wrong field, in field order.
+/// Malformed JSON, or every invalid field in field order.
 pub fn payment_request(body: &[u8]) -> Result<RequestAsked, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let wallet_id = fields.required("wallet_id", text(ID_MAX_CHARS));

@@ -1,4 +1,4 @@
-//! The shapes of Wallet Service v1 that Payment Service v2 does not have: amounts as text, telephone numbers, e-mail
+//! Shapes of Wallet Service v1 that Payment Service v2 lacks: amounts as text, phone numbers, email
 //! addresses (`decisions.md`, "Amounts").
 
 use domain::coin_amount;
@@ -9,16 +9,16 @@ use domain::fault::Fault;
 use crate::decode::shape::{Shape, text};
 use crate::json::Value;
 
-/// Longest telephone number that is looked at.
+/// Maximum length of a phone number.
 const PHONE_MAX_CHARS: usize = 32;
 
-/// An amount as text, in millionths of a unit: 1 to 12 digits, at most 6 decimals, greater than zero. A JSON number is
-/// none.
+/// An amount as text, in millionths of a unit: 1 to 12 digits, at most 6 decimals, greater than
+/// zero. JSON numbers are not accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount;
 
 impl Amount {
-    /// Reads plain text, as it comes from a query string.
+    /// Parses plain text from a query string.
     ///
     /// # Errors
     /// `invalid_amount`
@@ -41,7 +41,7 @@ impl Shape for Amount {
     }
 }
 
-/// A telephone number in the international form.
+/// A phone number in international format.
 #[derive(Clone, Copy, Debug)]
 pub struct Phone;
 
@@ -55,7 +55,7 @@ impl Shape for Phone {
     }
 }
 
-/// An e-mail address.
+/// An email address.
 #[derive(Clone, Copy, Debug)]
 pub struct Email;
 

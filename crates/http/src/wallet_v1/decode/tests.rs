@@ -1,4 +1,5 @@
-//! What is read, what is refused and which field is blamed, for every body and query of Wallet Service v1.
+//! Decoding every body and query of Wallet Service v1: accepted values, refusals, and the named
+//! field.
 
 use domain::currency::{Currency, StableCoin};
 use domain::delivery::DeliveryState;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::decode::Rejection;
 
-/// Field and rule of every fault.
+/// Field and rule of every error.
 type Told = Vec<(&'static str, &'static str)>;
 type Reader = fn(Option<&str>) -> Told;
 
@@ -22,7 +23,7 @@ fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     }
 }
 
-/// `base` with `change` laid over it; null takes a member away.
+/// `base` with `change` applied; null removes a member.
 fn with(mut base: Value, change: Value) -> Vec<u8> {
     let members = base.as_object_mut().expect("an object");
     for (name, value) in change.as_object().expect("an object").clone() {
@@ -57,7 +58,7 @@ fn a_provisioning_is_read() {
 }
 
 #[test]
-fn every_fault_of_a_provisioning_is_told_in_field_order() {
+fn every_error_of_a_provisioning_is_reported_in_field_order() {
     assert_eq!(
         faults(provision(b"{}")),
         [("customer_id", "missing"), ("customer_email", "missing"), ("customer_phone", "missing")]
@@ -160,7 +161,7 @@ fn an_order_is_read() {
     assert_eq!(read.bank_account.bank_code.as_deref(), Some("SCBL"));
 }
 
-/// Banks write their numbers with and without leading zeros and branch.
+/// Banks write account numbers with and without leading zeros and branch.
 #[test]
 fn an_iban_may_come_with_the_bank_and_the_number_that_it_names() {
     for (number, code) in [
@@ -207,7 +208,7 @@ fn the_faults_of_an_order_name_the_whole_path() {
         (account(json!({"account_number": "1123456703"})), ("bank_account.account_number", "account_iban_mismatch")),
         (account(json!({"account_number": "0"})), ("bank_account.account_number", "invalid_account_number")),
         (account(json!({"account_number": "56702"})), ("bank_account.account_number", "account_iban_mismatch")),
-        // The same number at another bank.
+        // The same number at a different bank.
         (
             account(json!({"account_number": "PK13HABB0000001123456702"})),
             ("bank_account.account_number", "account_iban_mismatch"),

@@ -1,12 +1,12 @@
-//! Amounts as text: the shortest exact form with two decimals at least (`decisions.md`, "Amounts").
+//! Amounts as text: the shortest exact form with at least two decimals (`decisions.md`, "Amounts").
 
 use domain::coin_amount;
 use domain::money::Money;
 
-/// Fewest decimals of an amount.
+/// Minimum number of decimals.
 const DECIMALS_MIN: usize = 2;
 
-/// Minor units (10^-6) of a coin.
+/// Minor units (10^-6) of a token.
 pub fn coin(minor: i64) -> String {
     coin_amount::show(minor)
 }

@@ -1,4 +1,4 @@
-//! Blocks, blacklists, reviews and deliveries of webhooks.
+//! Blocks, blacklists, reviews and webhook deliveries.
 
 use domain::delivery::Delivery;
 use domain::deposit::{Decision, Deposit, DepositStatus, ReviewVerdict};
@@ -10,7 +10,7 @@ use super::amounts::coin;
 use super::transaction::sender;
 use crate::write::ObjectWriter;
 
-/// The answer to a block: the newest one, whatever has become of it since.
+/// The response to a block: the latest block, whatever the current state.
 pub fn blocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.plain("wallet_id", wallet.id);
     out.text("status", WalletState::Blocked.name());
@@ -20,7 +20,7 @@ pub fn blocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.time_or_null("auto_unblock_at", block.and_then(|block| block.auto_unblock_at));
 }
 
-/// The answer to an unblock: the newest one, whatever has become of it since.
+/// The response to an unblock: the latest unblock, whatever the current state.
 pub fn unblocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
     out.plain("wallet_id", wallet.id);
@@ -29,7 +29,7 @@ pub fn unblocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.text_or_null("unblock_reason", wallet.unblock_reason.as_deref());
 }
 
-/// The answer to a blacklist: BLOCKED and without `blacklisted_at` until its day has come.
+/// The response to a blacklist: BLOCKED and without `blacklisted_at` until its effective date.
 pub fn blacklisted(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     let order = wallet.blacklisting.as_ref();
     out.plain("wallet_id", wallet.id);
@@ -42,7 +42,7 @@ pub fn blacklisted(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     out.flag("usdc_contract_blacklist_applied", wallet.chain_blacklisted);
 }
 
-/// A deposit for a person to decide about: with all that is known, for the bank's own staff.
+/// A deposit held for review, with full details for the bank's staff.
 pub fn review(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     out.plain("transaction_id", deposit.id);
     out.plain("wallet_id", deposit.wallet);
@@ -61,7 +61,7 @@ pub fn review(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     decided(out, deposit.decision.as_ref());
 }
 
-/// The answer to a decision: as it was made, whatever has become of the deposit since.
+/// The response to a decision: as decided, whatever the deposit's current state.
 pub fn reviewed(out: &mut ObjectWriter<'_>, deposit: &Deposit) {
     let status = deposit.decision.as_ref().map(|decision| match decision.verdict {
         ReviewVerdict::Approve => DepositStatus::ReceivedInEscrow,
@@ -92,7 +92,7 @@ fn risk(out: &mut ObjectWriter<'_>, assessment: &Assessment) {
     out.time("assessed_at", assessment.at);
 }
 
-/// The delivery of an event of a kind, by its name.
+/// The delivery of an event, by the name of its kind.
 pub fn delivery(out: &mut ObjectWriter<'_>, delivery: &Delivery, kind: &str) {
     out.plain("delivery_id", delivery.event);
     out.plain("event_id", delivery.event);

@@ -1,4 +1,4 @@
-//! Events: envelope and data, the same bytes in a webhook and in the log (specification: "Events").
+//! Events: envelope and data, identical in webhooks and the log (specification: "Events").
 
 use domain::ids::WalletId;
 use domain::wallet_event::{About, AboutDeposit, WalletEvent, WalletEventEntry};
@@ -12,7 +12,7 @@ pub fn event_body(entry: &WalletEventEntry) -> Vec<u8> {
     write::object(|out| event(out, entry))
 }
 
-/// An event as its webhook shows it.
+/// An event in the form of its webhook.
 pub fn event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
     out.plain("event_id", entry.id);
     out.text("event_type", entry.event.kind().name());
@@ -20,7 +20,7 @@ pub fn event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
     out.object("data", |out| data(out, &entry.event));
 }
 
-/// An event as the log shows it: with its place there.
+/// An event in the form of the log, with its position.
 pub fn logged_event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
     event(out, entry);
     out.integer("seq", entry.seq);
@@ -49,7 +49,7 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.integer("confirmations", i64::try_from(*confirmations).unwrap_or(i64::MAX));
             sender(out, "sender_info", said);
             out.text("status", "RECEIVED_IN_ESCROW");
-            // Its transaction is a field of the specification, above.
+            // Its transaction is the specification's field above.
             out.plain_or_null("transaction_id", about.deposit.map(|it| it.id));
         }
         WalletEvent::RiskCheckComplete { about, result, score, level, checks, reason, next } => {
@@ -100,7 +100,7 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
     }
 }
 
-/// The data of `exchange.complete`, and of the events that an endpoint gets once it subscribes to them.
+/// The data of `exchange.complete`, and of the optional events of subscribed endpoints.
 fn more_data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
     match event {
         WalletEvent::ExchangeComplete {
@@ -160,7 +160,7 @@ fn more_data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
         }
         WalletEvent::WalletBlacklisted { wallet, customer, authority, reference, effective_date, at } => {
             wallet_subject(out, *wallet, customer);
-            // Until its day has come a blacklisting blocks.
+            // Until its effective date a blacklisting is a block.
             out.text("status", if at.is_some() { "BLACKLISTED" } else { "BLOCKED" });
             out.text("regulatory_authority", authority);
             out.text("regulatory_reference", reference);
@@ -186,7 +186,7 @@ fn wallet_subject(out: &mut ObjectWriter<'_>, wallet: WalletId, customer: &str) 
     out.text("customer_id", customer);
 }
 
-/// The deposit that an event is about: an addition to the specification, after the fields that this has.
+/// The deposit of an event: an addition to the specification, after its own fields.
 fn transaction(out: &mut ObjectWriter<'_>, deposit: Option<AboutDeposit>) {
     out.plain_or_null("transaction_id", deposit.map(|it| it.id));
     out.plain_or_null("tx_hash", deposit.map(|it| it.tx));

@@ -1,5 +1,5 @@
-//! The specification's resources as JSON, written straight from domain values: snake_case names, every amount a string
-//! (specification: "Resources and their fields", "Events").
+//! Renders the specification's resources as JSON straight from domain values: snake_case names,
+//! every amount a string (specification: "Resources and their fields", "Events").
 
 mod amounts;
 mod control;
@@ -20,7 +20,7 @@ pub use wallet::{found_wallet, provisioned};
 use super::decode::Page;
 use crate::write::ObjectWriter;
 
-/// `pagination` of a list with so many entries in all.
+/// The `pagination` of a list with this total.
 pub fn pagination(out: &mut ObjectWriter<'_>, page: Page, total_count: u64) {
     let total_count = i64::try_from(total_count).unwrap_or(i64::MAX);
     out.object("pagination", |out| {

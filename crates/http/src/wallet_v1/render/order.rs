@@ -7,14 +7,14 @@ use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState};
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
 
-/// `order_type`: there is one.
+/// The only `order_type`.
 const EXCHANGE: &str = "EXCHANGE";
-/// Characters of an account that a mask leaves at its end.
+/// Visible characters at the end of a masked account.
 const MASK_LEAVES: usize = 4;
-/// Characters of an IBAN that a mask leaves at its beginning: country and check digits.
+/// Visible characters at the start of a masked IBAN: country and check digits.
 const IBAN_HEAD: usize = 4;
 
-/// The answer to a question for the rate.
+/// The response to a rate request.
 pub fn quoted(out: &mut ObjectWriter<'_>, from: StableCoin, quote: &RateQuote) {
     out.text("from_currency", from.currency().code());
     out.text("to_currency", quote.estimated.currency.code());
@@ -22,11 +22,11 @@ pub fn quoted(out: &mut ObjectWriter<'_>, from: StableCoin, quote: &RateQuote) {
     out.plain("spread", quote.price.spread);
     out.text("estimated_amount", &money(quote.estimated));
     out.time("valid_until", quote.valid_until);
-    // A question locks nothing: an order does.
+    // A rate request locks nothing; an order does.
     out.flag("rate_locked", false);
 }
 
-/// The answer to a new order: always as it was made, whatever has become of it since.
+/// The response to a new order: always as created, whatever the current state.
 pub fn created_order(out: &mut ObjectWriter<'_>, made: &ExchangeOrder) {
     let quoted = Price { rate: made.quoted_rate, spread: made.spread };
     let payout = quoted.payout(made.minor).unwrap_or(made.payout);
@@ -48,14 +48,14 @@ fn order(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
     out.flag("rate_locked", order.locked_until.is_some());
     out.time("created_at", order.created_at);
     out.time("estimated_settlement", order.estimated_settlement);
-    // What goes wrong inside is told once the coins are back.
+    // A failure becomes visible once the tokens are returned.
     if let Some(failure) = order.failure.filter(|_| order.state.is_terminal()) {
         out.text("failure_reason", failure.name());
         out.text("error_message", failure.message());
     }
 }
 
-/// An order in a list: with what became of it, and its account masked.
+/// An order in a list: with its outcome, and its account masked.
 pub fn listed_order(out: &mut ObjectWriter<'_>, listed: &ExchangeOrder) {
     order(out, listed);
     out.object("bank_account", |out| masked(out, &listed.bank));
@@ -63,7 +63,7 @@ pub fn listed_order(out: &mut ObjectWriter<'_>, listed: &ExchangeOrder) {
     out.time_or_null("settled_at", listed.settled_at);
 }
 
-/// One order, as it is now.
+/// An order in its current state.
 pub fn found_order(out: &mut ObjectWriter<'_>, found: &ExchangeOrder) {
     listed_order(out, found);
     out.plain("wallet_id", found.wallet);
@@ -76,13 +76,13 @@ fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
     out.text("account_holder_name", &account.holder);
 }
 
-/// The account as people may see it: its IBAN or number with stars in it.
+/// The masked account: its IBAN or number with stars.
 pub fn masked_account(account: &BankAccount) -> String {
     let iban = account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD));
     iban.or_else(|| account.account_number.as_deref().map(|number| mask(number, 0))).unwrap_or_default()
 }
 
-/// The text with stars in place of all but its first `head` and its last four characters; a short one is all stars.
+/// Masks all but the first `head` and the last four characters; a short text becomes all stars.
 fn mask(text: &str, head: usize) -> String {
     let chars = text.chars().count();
     if chars <= head + 2 * MASK_LEAVES {

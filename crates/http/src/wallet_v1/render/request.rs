@@ -6,15 +6,15 @@ use domain::payment_request::{Asked, PaymentRequest, Received, RequestMoney, Req
 use super::amounts::coin;
 use crate::write::ObjectWriter;
 
-/// Where payment pages are.
+/// The base of payment links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// Address of the service, without a slash at its end.
+    /// URL of the service without a trailing slash.
     pub base_url: String,
 }
 
 impl Links {
-    /// `payment_link`: names neither wallet nor request.
+    /// `payment_link`: reveals neither wallet nor request.
     pub fn payment_link(&self, token: &str) -> String {
         format!("{}/pay/{token}", self.base_url)
     }
@@ -30,7 +30,7 @@ impl Links {
     }
 }
 
-/// The answer to the creation of a request: always as it was made, whatever has become of it since.
+/// The response to a new payment request: always as created, whatever the current state.
 pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, links: &Links) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
@@ -42,14 +42,15 @@ pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, lin
     out.time("expires_at", request.expires_at);
 }
 
-/// One request, as it is now.
+/// A payment request in its current state.
 pub fn found_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
     listed_request(out, request, money, links);
     out.plain("wallet_id", request.wallet);
     out.text_or_null("purpose", request.purpose.as_deref());
 }
 
-/// A request in a list: neither escrow nor code, but how far it is paid, and what became of that money.
+/// A payment request in a list: without escrow and QR code, but with received amounts and
+/// exceptions.
 pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
@@ -87,8 +88,8 @@ fn amount(out: &mut ObjectWriter<'_>, asked: &Asked) {
     });
 }
 
-/// What has come and what is still to come, in millionths of the currency that was asked in; of a flexible request the
-/// coins together, and nothing is due.
+/// Received and due amounts, in millionths of the requested currency. Flexible requests sum all
+/// tokens and have nothing due.
 fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
     let both = received.usdc.saturating_add(received.usdt);
     match asked {
@@ -98,7 +99,8 @@ fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
             (received, Some((minor - received).max(0)))
         }
         Asked::Fiat { micros, usdc, usdt, .. } => {
-            // Each coin counts by the share of what is due that it is; rounded down to the currency's cents.
+            // Each token counts by its share of the due amount, rounded down to the currency's
+            // cents.
             let share = |minor: i64, due: i64| i128::from(*micros) * i128::from(minor) / i128::from(due.max(1));
             let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
             let value = i64::try_from(value - value % MICROS_PER_CENT).unwrap_or(i64::MAX);
@@ -121,7 +123,7 @@ mod tests {
         Asked::Fiat { currency: Currency::Pkr, micros: 2_800_000_000, usdc: 10_000_000, usdt: 10_050_000 };
 
     #[test]
-    fn what_has_come_is_told_in_the_currency_that_was_asked_in() {
+    fn received_amounts_are_in_the_requested_currency() {
         let crypto = Asked::Crypto { coin: StableCoin::Usdc, minor: 10_050_000 };
         for (asked, usdc, usdt, received, due) in [
             (crypto, 0, 0, 0, Some(10_050_000)),

@@ -9,7 +9,7 @@ use super::amounts::{coin, money};
 use crate::wallet_v1::decode::EXCHANGED;
 use crate::write::ObjectWriter;
 
-/// What a sender said about himself.
+/// The sender's details, as submitted.
 pub(super) fn sender(out: &mut ObjectWriter<'_>, name: &str, details: &SenderDetails) {
     out.object(name, |out| {
         out.text_or_null("first_name", details.first_name.as_deref());
@@ -32,8 +32,8 @@ fn received(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
     out.text("blockchain_explorer_url", &format!("{explorer}{}", deposit.tx));
 }
 
-/// An entry of the history; of a deposit that is shown to nobody its status is null. `explorer` is the prefix of links to
-/// transactions.
+/// An entry of the history; the status of a hidden deposit is null. `explorer` is the prefix of
+/// transaction links.
 pub fn listed_transaction(out: &mut ObjectWriter<'_>, listed: &Transaction, explorer: &str) {
     match listed {
         Transaction::Deposit(deposit) => received(out, deposit, explorer),
@@ -41,7 +41,7 @@ pub fn listed_transaction(out: &mut ObjectWriter<'_>, listed: &Transaction, expl
     }
 }
 
-/// One entry, as it is now.
+/// An entry in its current state.
 pub fn found_transaction(out: &mut ObjectWriter<'_>, found: &Transaction, explorer: &str) {
     listed_transaction(out, found, explorer);
     match found {
@@ -66,7 +66,7 @@ fn exchanged(out: &mut ObjectWriter<'_>, order: &ExchangeOrder) {
     out.text_or_null("settlement_reference", order.settlement_reference.as_deref());
 }
 
-/// An order's status in the words of the history, which has fewer.
+/// An order's status in the history, which has fewer states.
 const fn history_status(status: OrderStatus) -> &'static str {
     match status {
         OrderStatus::Pending | OrderStatus::Processing => "PENDING",

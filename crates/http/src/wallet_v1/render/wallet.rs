@@ -8,13 +8,13 @@ use engine::wallets::Held;
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
 
-/// `total_value_usd`; `None` = there is no rate for something that is there.
+/// `total_value_usd`; `None` if a rate is missing for a held token.
 fn total_usd(held: &[Held]) -> Option<Money> {
     let nothing = Money::new(0, Currency::Usd);
     held.iter().try_fold(nothing, |sum, line| sum.checked_add(line.value_usd?))
 }
 
-/// The answer to a provisioning: always as it was made, whatever has become of the wallet since.
+/// The response to a provisioning: always as created, whatever the current state.
 pub fn provisioned(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
     let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
     out.plain("wallet_id", wallet.id);

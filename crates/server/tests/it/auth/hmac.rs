@@ -1,4 +1,4 @@
-//! The `hmac` claim: optional, binding where it is given, and required where the tenant wants it.
+//! The `hmac` claim: optional, checked if present, and required if the tenant's policy says so.
 
 use crate::harness::client::quote_body;
 use crate::harness::{Bank, On, on_both_stores};
@@ -17,7 +17,7 @@ async fn a_claim_that_matches_the_raw_body_passes(on: On) {
     let bank = Bank::new(on).await;
     let token = bank.vouching(&body());
     bank.post("/v2/quote", body()).header("authorization", &token).send().await.ok();
-    // Without a body there is nothing to vouch for; the claim is for POST requests.
+    // A GET has no body to cover; the claim is for POST requests.
     bank.get("/v2/payments?country=PAK").header("authorization", &token).send().await.ok();
 }
 
@@ -29,7 +29,7 @@ async fn a_claim_over_another_body_is_refused(on: On) {
     let answer = bank.post("/v2/quote", changed).header("authorization", &token).send().await;
     let message = answer.refused(401, "unauthorized")["message"].text().to_owned();
     assert_eq!(message, "Authentication failed: hmac: does not match the body");
-    // Before the body is judged: a forged one tells nothing of itself.
+    // Checked before the body is parsed, so a forged body reveals nothing.
     bank.post("/v2/quote", "{").header("authorization", &token).send().await.refused(401, "unauthorized");
 }
 

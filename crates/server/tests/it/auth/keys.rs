@@ -1,4 +1,5 @@
-//! Access keys: environments, suspension, revocation, rotation, addresses; and what a refusal tells.
+//! Access keys: environments, suspension, revocation, rotation, addresses; and the details of a
+//! refusal.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ on_both_stores! {
 
 const ID: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
 
-/// Every operation, as a call that would pass if it had a token.
+/// Every operation as a call that would succeed with a token.
 fn operations() -> Vec<(Method, String)> {
     vec![
         (Method::POST, "/v2/quote".to_owned()),
@@ -48,7 +49,7 @@ async fn every_operation_wants_a_token(on: On) {
     }
 }
 
-/// Waits until a change of a key has reached the service.
+/// Waits until the service applies a change of a key.
 async fn becomes(bank: &Bank, status: u16) {
     let there = || async { bank.get("/v2/payments?country=PAK").send().await.status == status };
     assert!(testkit::wait::until_async(WAIT_MAX, there).await, "not {status}");

@@ -1,4 +1,4 @@
-//! Who may call: tokens, keys, addresses.
+//! Authentication: tokens, keys, addresses.
 
 mod hmac;
 mod keys;

@@ -1,5 +1,5 @@
-//! Every token of `crates/http/data/jwt_vectors.json`, sent to a running service: here to the payment API, and from
-//! `wallet::tokens` to the other one.
+//! Sends every token of `crates/http/data/jwt_vectors.json` to a running service: here to the
+//! payment API, and from `wallet::tokens` to the wallet API.
 
 use domain::policy::Environment;
 use domain::ports::Clock as _;
@@ -18,15 +18,15 @@ on_both_stores! {
     every_vector_gets_its_verdict
 }
 
-/// Whole recipes in the file; a shrunken file must not go unnoticed.
+/// The expected number of recipes, so that a truncated file is noticed.
 const VECTORS_MIN: usize = 322;
-/// The longest life of a token outside production.
+/// The maximum lifetime of a token outside production.
 const MAX_LIFETIME_S: i64 = 3_600;
-/// A head beyond this is refused before anybody looks at the token.
+/// A longer head is refused before the token is read.
 const HEAD_MAX_BYTES: usize = 16 * 1024;
-/// Nothing that any operation wants: whoever gets through is told of its faults.
+/// A body that no operation accepts: authenticated callers get its errors.
 const BODY: &str = r#"{"amount": 500}"#;
-/// Some vectors are right for one second only; that one may pass between signing and looking.
+/// Some vectors are valid for one second only, which may pass between signing and verification.
 const TRIES: usize = 4;
 
 const FAULTS: [AuthFault; 26] = [
@@ -58,26 +58,26 @@ const FAULTS: [AuthFault; 26] = [
     AuthFault::HmacMismatch,
 ];
 
-/// A service that every vector is sent to, and what its answers are like.
+/// A service that receives every vector, and the format of its answers.
 pub struct Stage<'a> {
     pub bank: &'a Bank,
-    /// Whose tokens they are.
+    /// The party that signs.
     pub key: &'a IssuedKey,
-    /// Another tenant's.
+    /// A party of another tenant.
     pub other: &'a IssuedKey,
-    /// Good for the other service.
+    /// A party with a key for the other service.
     pub other_service_kid: &'a str,
     pub max_lifetime_s: i64,
-    /// Where they are sent to, in turn.
+    /// The operations to call, in turn.
     pub doors: &'a [&'a str],
-    /// Whether somebody was let through, and refused for his body alone.
+    /// Whether a caller was authenticated, and refused only for the body.
     pub passed: fn(&Answer) -> bool,
-    /// Whether the body of a 401 has the service's form and this message.
+    /// Whether the body of a 401 has the service's format and this message.
     pub told: fn(&Answer, &str) -> bool,
 }
 
 impl Stage<'_> {
-    /// Sends all of them.
+    /// Sends every vector.
     pub async fn every_vector_gets_its_verdict(&self) {
         let count = self.vectors().len();
         assert!(count >= VECTORS_MIN, "{count} vectors");
@@ -109,7 +109,7 @@ impl Stage<'_> {
         })
     }
 
-    /// What is wrong about the answer to a vector, if anything.
+    /// The discrepancy in the answer to a vector, if any.
     async fn wrong(&self, at: usize, vector: &Vector) -> Option<String> {
         let door = self.doors[at % self.doors.len()];
         let call = self.bank.unsigned(Method::POST, door, Some(BODY.as_bytes().to_vec()));

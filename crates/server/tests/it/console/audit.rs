@@ -1,5 +1,5 @@
-//! The audit log's pages: the list, an entry with its hashes, the verification of the chains; and that whatever leaves
-//! the console as a file is noted.
+//! The audit log's pages: the list, an entry with its hashes, verification of the chains; and
+//! downloads are recorded.
 
 use domain::audit::{Mark, Note, hex};
 use domain::user::{Role, Scope};
@@ -11,13 +11,13 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     a_whole_chain_is_verified_to_its_head
     a_long_chain_is_verified_in_parts_of_one_session
-    a_broken_chain_is_told_with_its_place
+    a_broken_chain_is_reported_with_its_position
     an_entry_shows_its_hashes_and_what_changed
     entries_are_found_by_request_and_day
-    the_log_is_read_by_whom_it_is_for
+    the_log_is_readable_by_authorized_users_only
 }
 
-/// Somebody who may read the log of this bank alone.
+/// An officer who may read this bank's log only.
 async fn auditor(bank: &Bank) -> Officer {
     let scope = Scope::Tenant(bank.tenant.id);
     Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Auditor]).await
@@ -33,7 +33,7 @@ async fn chain(bank: &Bank) -> AuditChain {
     chains.into_iter().find(|chain| chain.tenant == bank.tenant.id).expect("there")
 }
 
-/// The address behind the first link of these words.
+/// The target of the first link with this text.
 fn link<'a>(page: &'a str, words: &str) -> Option<&'a str> {
     let before = page.split_once(words)?.0;
     before.rsplit_once("href=\"")?.1.split_once('"').map(|(href, _)| href)
@@ -45,14 +45,17 @@ async fn a_whole_chain_is_verified_to_its_head(on: On) {
     noted(&bank, "one").await;
     let page = officer.fetch("/console/audit/verify").await.page();
     let head = chain(&bank).await.head;
-    assert!(page.contains("as it was noted") && !page.contains("WRONG"), "{page}");
+    assert!(page.contains("intact") && !page.contains("WRONG"), "{page}");
     assert!(page.contains(&hex(&head.hash)) && page.contains("not signed"), "{page}");
-    assert!(page.contains(&bank.tenant.name) && !page.contains("the installation"), "his own chain alone: {page}");
+    assert!(
+        page.contains(&bank.tenant.name) && !page.contains("the installation"),
+        "only the tenant's own chain: {page}"
+    );
     let signer = bank.running.store().audit_signer(None).await.expect("a key");
     let signed = bank.running.store().sign_audit_chain(&chain(&bank).await, &signer).await.expect("read");
     bank.running.store().keep_checkpoint(&signed.expect("whole")).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
-    assert!(!page.contains("not signed") && page.contains("as it was noted"), "{page}");
+    assert!(!page.contains("not signed") && page.contains("intact"), "{page}");
 }
 
 async fn a_long_chain_is_verified_in_parts_of_one_session(on: On) {
@@ -63,33 +66,33 @@ async fn a_long_chain_is_verified_in_parts_of_one_session(on: On) {
     let (officer, other) = (auditor(&bank).await, auditor(&bank).await);
     let mut page = officer.fetch("/console/audit/verify?entries=1").await.page();
     let mut parts = 1;
-    while page.contains("right so far") {
-        let on = link(&page, "Go on behind entry").expect("a link").replace("&#38;", "&");
+    while page.contains("intact so far") {
+        let on = link(&page, "Continue after entry").expect("a link").replace("&#38;", "&");
         if parts == 1 {
             let foreign = other.fetch(&on).await.refused(409);
-            assert!(foreign.contains("made in another session"), "{foreign}");
+            assert!(foreign.contains("belongs to another session"), "{foreign}");
             officer.fetch(&on.replace("seq=1&", "seq=2&")).await.refused(409);
         }
         page = officer.fetch(&on).await.page();
-        assert!(page.contains("found entries 1 to"), "{page}");
+        assert!(page.contains("verified entries 1 to"), "{page}");
         parts += 1;
     }
-    assert!(page.contains("as it was noted") && parts > 3, "{parts} parts: {page}");
+    assert!(page.contains("intact") && parts > 3, "{parts} parts: {page}");
     assert!(page.contains(&hex(&chain(&bank).await.head.hash)), "{page}");
 }
 
-async fn a_broken_chain_is_told_with_its_place(on: On) {
+async fn a_broken_chain_is_reported_with_its_position(on: On) {
     let bank = Bank::new(on).await;
     noted(&bank, "one").await;
     let (store, officer) = (bank.running.store(), auditor(&bank).await);
-    // A checkpoint of the store's that was changed, as by somebody who writes to the database.
+    // Alters a checkpoint in the store, as an attacker with database access would.
     let signer = store.audit_signer(None).await.expect("a key");
     let mut signed = store.sign_audit_chain(&chain(&bank).await, &signer).await.expect("read").expect("whole");
     signed.hash[0] ^= 1;
     store.keep_checkpoint(&signed).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
-    let wrong = format!("WRONG: the signature of the checkpoint at {} is not good", signed.seq);
-    assert!(page.contains(&wrong) && !page.contains("as it was noted"), "{page}");
+    let wrong = format!("WRONG: the signature of the checkpoint at {} is invalid", signed.seq);
+    assert!(page.contains(&wrong) && !page.contains("intact"), "{page}");
     let behind = Mark::default();
     let part = store.verify_audit_part(bank.tenant.id, behind, &[], &[signer.public_key()], 100).await.expect("read");
     assert!(!part.whole && part.fault.is_some(), "{part:?}");
@@ -108,12 +111,9 @@ async fn an_entry_shows_its_hashes_and_what_changed(on: On) {
         page.contains(&hex(&newest.head.hash)) && page.contains("follows") && page.contains("thing.change"),
         "{page}"
     );
-    assert!(page.contains("The entry before it") && !page.contains("The entry behind it"), "{page}");
+    assert!(page.contains("Previous entry") && !page.contains("Next entry"), "{page}");
     let first = officer.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.page();
-    assert!(
-        first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("What changed"),
-        "{first}"
-    );
+    assert!(first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("Changes"), "{first}");
     for path in [format!("{path}0"), format!("/console/audit/entries/{}/x", bank.tenant.id)] {
         officer.fetch(&path).await.refused(404);
     }
@@ -131,25 +131,25 @@ async fn entries_are_found_by_request_and_day(on: On) {
     let today = bank.running.now().date();
     let page = officer.fetch(&format!("/console/audit?from={today}&to={today}")).await.page();
     assert!(page.contains("by request") && page.contains("without request"), "{page}");
-    assert!(officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entry fits."));
+    assert!(officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entries match."));
     officer.fetch("/console/audit?from=yesterday").await.refused(422);
     let found = officer.get("/search?q=r-found.1").await.page();
-    assert!(found.contains("Done by the request") && found.contains("thing.change"), "{found}");
+    assert!(found.contains("Actions of the request") && found.contains("thing.change"), "{found}");
 }
 
-async fn the_log_is_read_by_whom_it_is_for(on: On) {
+async fn the_log_is_readable_by_authorized_users_only(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     noted(&bank, "secret deed").await;
     let stranger = auditor(&other).await;
     stranger.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.refused(404);
     stranger.fetch(&format!("/console/audit/verify?chain={}", bank.tenant.id)).await.refused(404);
-    assert!(stranger.fetch("/console/audit?subject=secret+deed").await.page().contains("No entry fits."));
+    assert!(stranger.fetch("/console/audit?subject=secret+deed").await.page().contains("No entries match."));
     let scope = Scope::Tenant(bank.tenant.id);
     let operator = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator]).await;
     for path in ["/console/audit", "/console/audit/verify", &format!("/console/audit/entries/{}/1", bank.tenant.id)] {
         operator.fetch(path).await.refused(403);
     }
-    // What leaves the console as a file is noted, with who took it.
+    // A download is recorded with the user.
     operator.get("/payments/export.csv?country=PAK").await.page();
     let action = Some("export".to_owned());
     let filter = AuditFilter { tenant: Some(bank.tenant.id), action, ..AuditFilter::default() };

@@ -1,11 +1,12 @@
-//! A browser in the console's hands: keeps cookies, follows nothing by itself, and sends the form token of the last page.
+//! A browser for console tests: keeps cookies, follows no redirects, and sends the last page's form
+//! token.
 
 use std::collections::BTreeMap;
 
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 
-/// What it was answered.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -14,7 +15,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Where it leads.
+    /// The redirect's target.
     pub fn to(&self) -> &str {
         self.headers.get("location").map_or("", |to| to.to_str().expect("text"))
     }
@@ -33,7 +34,7 @@ pub struct Browser {
     pub cookies: BTreeMap<String, String>,
     /// The form token of the last page that had one.
     pub csrf: String,
-    /// The `Origin` that it sends with forms.
+    /// The `Origin` sent with forms.
     pub origin: String,
 }
 
@@ -48,7 +49,7 @@ impl Browser {
         self.take(call).await
     }
 
-    /// Reads a page again, as the page's own script does.
+    /// Refreshes a page, as its script does.
     pub async fn refresh(&mut self, path: &str) -> Answer {
         let call = self.http.get(format!("{}{path}", self.url)).header("x-corridor-refresh", "1");
         self.take(call).await
@@ -61,7 +62,7 @@ impl Browser {
         self.post_bare(path, &fields).await
     }
 
-    /// Sends a form as it is.
+    /// Sends a form unchanged.
     pub async fn post_bare(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let call = self.http.post(format!("{}{path}", self.url)).header("origin", &self.origin);
@@ -69,7 +70,7 @@ impl Browser {
         self.take(call).await
     }
 
-    /// Opens the form and says name and password.
+    /// Opens the form and enters name and password.
     pub async fn sign_in(&mut self, login: &str, password: &str) -> Answer {
         self.get("/console/login").await;
         self.post("/console/login", &[("login", login), ("password", password)]).await

@@ -1,4 +1,4 @@
-//! The operator console in a browser's place: what its pages show and what its forms do.
+//! The operator console, tested in a browser's role: pages and forms.
 
 mod audit;
 mod browser;

@@ -1,5 +1,5 @@
-//! Signing in at the identity provider: who is let in and bound, and what is not believed, replayed or taken from another
-//! browser (ADR 30). The provider signs for real, over real HTTP.
+//! Sign-in at the identity provider: who is admitted and bound, and which answers are rejected,
+//! replayed or taken from another browser (ADR 30). The provider signs real tokens over HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,19 +21,19 @@ use crate::harness::{On, Setup, on_both_stores};
 
 on_both_stores! {
     the_first_sign_in_binds_and_later_ones_are_held_to_it
-    whoever_is_not_named_or_is_disabled_is_told_nothing
-    what_the_provider_says_wrong_lets_nobody_in
+    unknown_and_disabled_users_get_the_same_refusal
+    faulty_provider_answers_admit_no_user
     an_answer_counts_once_and_in_its_own_browser
     a_new_key_of_the_provider_is_found
     passwords_go_on_working_while_the_provider_is_down
     one_signs_in_one_way
-    people_are_named_for_the_provider_in_the_console
+    users_are_named_for_the_provider_in_the_console
     without_a_provider_nothing_of_it_is_there
 }
 
-/// How long the provider takes to serve again.
+/// Time until the provider recovers.
 const BACK_UP_WITHIN: Duration = Duration::from_secs(10);
-const STRANGER: &str = "Nobody signs in here with this account.";
+const STRANGER: &str = "This account has no access to the console.";
 const SESSION: &str = "__Host-corridor-session";
 const DEPARTURE: &str = "__Host-corridor-departure";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -58,7 +58,7 @@ impl World {
         World { running, provider }
     }
 
-    /// Somebody who signs in at the provider, where this account is his.
+    /// A user of the provider with this account.
     async fn somebody(&self, subject: &str) -> (StoredUser, Account) {
         let login = format!("colleague{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
         let name = format!("{login}@bank.example");
@@ -82,7 +82,7 @@ impl World {
         Browser::new(&self.running.url)
     }
 
-    /// Leaves for the provider; the address that it sends the browser back to, without the host.
+    /// Starts at the console; returns the provider's redirect back, without the host.
     async fn leave(&self, browser: &mut Browser) -> String {
         let away = browser.get("/console/login/oidc?next=/console/approvals").await;
         assert_eq!(away.status, 303, "{}", away.text);
@@ -94,13 +94,13 @@ impl World {
         back.strip_prefix(&self.running.url).expect("back to us").to_owned()
     }
 
-    /// The whole way.
+    /// The complete sign-in.
     async fn sign_in(&self, browser: &mut Browser) -> Answer {
         let back = self.leave(browser).await;
         browser.get(&back).await
     }
 
-    /// The provider serves again.
+    /// The provider recovers.
     async fn back_up(&self) {
         self.provider.set_down(false);
         let keys = format!("{}/keys", self.provider.issuer());
@@ -110,7 +110,7 @@ impl World {
         assert!(wait::until_async(BACK_UP_WITHIN, serves).await, "the provider serves again");
     }
 
-    /// Actions and facts about somebody in the installation's log, oldest first.
+    /// Actions and facts about a user in the installation's log, oldest first.
     async fn audited(&self, login: &str) -> Vec<(String, String)> {
         let mut entries = self.running.store().audit_about(INSTALLATION, login).await.expect("read");
         entries.sort_by_key(|entry| entry.seq);
@@ -145,7 +145,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     assert_eq!((entered.status, entered.to()), (303, "/console/approvals"), "{}", entered.text);
     assert!(is_in(&browser) && !browser.cookies.contains_key(DEPARTURE), "{:?}", browser.cookies);
     let account_page = browser.get("/console/account").await;
-    assert!(account_page.text.contains("at the identity provider as "), "{}", account_page.text);
+    assert!(account_page.text.contains("through the identity provider as "), "{}", account_page.text);
     assert!(!account_page.text.contains("Change your password"), "{}", account_page.text);
     let fields = [("current", ""), ("new", PASSWORD), ("again", PASSWORD)];
     assert_eq!(browser.post("/console/account/password", &fields).await.status, 409);
@@ -159,12 +159,12 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     for (_, facts) in &log[1..] {
         assert!(facts.contains(&account.subject) && facts.contains(world.provider.issuer()), "{facts}");
     }
-    // The subject says who it is, whatever the address is now and whether it is vouched for.
+    // The subject identifies the user, whatever the address is now and whether it is verified.
     let renamed = Account { email: "other@bank.example".to_owned(), email_verified: Some(false), ..account.clone() };
     world.provider.set_account(renamed);
     let mut second = world.browser();
     assert_eq!(world.sign_in(&mut second).await.to(), "/console/approvals");
-    // Somebody else who has got the address is not taken for him.
+    // Another account that got the address is not the user.
     world.provider.set_account(Account { subject: "00u2".to_owned(), ..account.clone() });
     let mut mallory = world.browser();
     let refused = world.sign_in(&mut mallory).await;
@@ -173,7 +173,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     let (action, facts) = world.audited(login).await.pop().expect("an entry");
     assert_eq!(action, "session.refuse");
     assert!(facts.contains("00u2"), "{facts}");
-    // Unbound, he is bound anew, and signed out everywhere.
+    // After unbinding, the next sign-in binds anew and all sessions have ended.
     let store = world.running.store();
     store.change_user(&person.user, &UserChange::Unbind, WallClock.now(), "test").await.expect("unbound");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
@@ -183,7 +183,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     world.running.stop().await;
 }
 
-async fn whoever_is_not_named_or_is_disabled_is_told_nothing(on: On) {
+async fn unknown_and_disabled_users_get_the_same_refusal(on: On) {
     let world = World::new(on).await;
     let (person, account) = world.somebody("00u1").await;
     let (bound, bound_account) = world.somebody("00u3").await;
@@ -203,7 +203,7 @@ async fn whoever_is_not_named_or_is_disabled_is_told_nothing(on: On) {
         Account { email_verified: Some(false), ..open_account.clone() },
         Account { email_verified: None, ..open_account.clone() },
         Account { email: String::new(), ..open_account.clone() },
-        // A password's name is no name at the provider.
+        // A password user's name is not a name at the provider.
         Account::new("00u8", &with_password.user.login),
     ] {
         world.provider.set_account(stranger.clone());
@@ -219,11 +219,11 @@ async fn whoever_is_not_named_or_is_disabled_is_told_nothing(on: On) {
     let refusals = world.audited(&bound.user.login).await;
     assert_eq!(refusals.last().map(|(action, _)| action.as_str()), Some("session.refuse"));
     world.provider.set_account(open_account);
-    assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "vouched for, he is let in");
+    assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "a verified user is admitted");
     world.running.stop().await;
 }
 
-async fn what_the_provider_says_wrong_lets_nobody_in(on: On) {
+async fn faulty_provider_answers_admit_no_user(on: On) {
     let world = World::new(on).await;
     let (person, account) = world.somebody("00u1").await;
     world.provider.set_account(account);
@@ -254,9 +254,9 @@ async fn what_the_provider_says_wrong_lets_nobody_in(on: On) {
         let mut browser = world.browser();
         let answer = world.sign_in(&mut browser).await;
         assert_eq!(answer.status, 503, "{fault:?}");
-        assert!(answer.text.contains("does not answer right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
+        assert!(answer.text.contains("is not available right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
     }
-    assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "nobody was bound");
+    assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "no user was bound");
     world.provider.set_fault(None);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
     world.running.stop().await;
@@ -266,22 +266,22 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     let world = World::new(on).await;
     let (_, account) = world.somebody("00u1").await;
     world.provider.set_account(account);
-    let stale = |answer: &Answer| answer.status == 422 && answer.text.contains("began in another browser");
-    // In another browser: with no sign-in under way there, and with another one.
+    let stale = |answer: &Answer| answer.status == 422 && answer.text.contains("started in another browser");
+    // In another browser: without a sign-in in progress there, and with a different one.
     let (mut own, mut other) = (world.browser(), world.browser());
     let back = world.leave(&mut own).await;
     assert!(stale(&other.get(&back).await) && !is_in(&other));
     world.leave(&mut other).await;
     assert!(stale(&other.get(&back).await) && !is_in(&other));
     assert_eq!(world.provider.asked().tokens, 0, "no code was redeemed for them");
-    // A state of one's own making.
+    // A forged state.
     let departure = own.cookies.clone();
     let (path, query) = back.split_once('?').expect("a query");
     let forged = query.split('&').filter(|pair| !pair.starts_with("state=")).collect::<Vec<_>>().join("&");
     assert!(stale(&own.get(&format!("{path}?{forged}&state=x")).await));
     own.cookies = departure.clone();
     assert!(stale(&own.get(&format!("{path}?{forged}")).await));
-    // Twice: the cookie is kept by somebody who looks on.
+    // Twice: an attacker has copied the cookie.
     own.cookies = departure.clone();
     assert_eq!(own.get(&back).await.status, 303);
     assert!(is_in(&own));
@@ -289,7 +289,7 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     again.cookies = departure;
     assert!(stale(&again.get(&back).await) && !is_in(&again));
     assert_eq!(world.provider.asked().tokens, 1);
-    // Whoever is signed in is led on, and asked nothing.
+    // A signed-in user is redirected without a question.
     assert_eq!(own.get("/console/login/oidc?next=/console/account").await.to(), "/console/account");
     for next in ["https://evil.example", "//evil.example", "/console/login/oidc"] {
         assert_eq!(own.get(&format!("/console/login/oidc?next={next}")).await.to(), "/console", "{next}");
@@ -317,7 +317,7 @@ async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
     let mut browser = world.browser();
     let answer = browser.get("/console/login/oidc?next=/console/approvals").await;
     assert_eq!(answer.status, 503);
-    assert!(answer.text.contains("The identity provider does not answer right now."), "{}", answer.text);
+    assert!(answer.text.contains("The identity provider is not available right now."), "{}", answer.text);
     assert!(answer.text.contains(r#"name="next" value="/console/approvals""#), "{}", answer.text);
     let person = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
     let fields = [("login", person.user.login.as_str()), ("password", PASSWORD), ("next", "/console/approvals")];
@@ -341,9 +341,9 @@ async fn one_signs_in_one_way(on: On) {
         let mut browser = world.browser();
         let answer = browser.sign_in(&person.user.login, given).await;
         assert_eq!(answer.status, 422);
-        assert!(answer.text.contains("The name or the password is wrong."), "{}", answer.text);
+        assert!(answer.text.contains("The name or password is incorrect."), "{}", answer.text);
     }
-    // Somebody with a password who is named for the provider is signed out, and has none any more.
+    // A password user who moves to the provider is signed out and loses the password.
     let other = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
     let mut browser = world.browser();
     assert_eq!(browser.sign_in(&other.user.login, PASSWORD).await.status, 303);
@@ -358,7 +358,7 @@ async fn one_signs_in_one_way(on: On) {
     world.running.stop().await;
 }
 
-async fn people_are_named_for_the_provider_in_the_console(on: On) {
+async fn users_are_named_for_the_provider_in_the_console(on: On) {
     let world = World::new(on).await;
     let admin = somebody(&world.running, &[Role::Admin], Scope::All, false).await;
     let mut browser = world.browser();
@@ -369,14 +369,14 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
     let (login, name) = (format!("new{number}"), format!("New{number}@Bank.Example"));
     let made = browser.post("/console/users", &[("login", &login), ("provider_name", &name)]).await;
     assert_eq!(made.status, 201);
-    assert!(made.text.contains("binds it") && !made.text.contains("users reset new"), "{}", made.text);
+    assert!(made.text.contains("binds the account") && !made.text.contains("users reset new"), "{}", made.text);
     let person = world.user(&login).await;
     assert_eq!(person.provider.as_ref().expect("named").name, name.to_lowercase());
     let again = browser.post("/console/users", &[("login", "another"), ("provider_name", &name.to_lowercase())]).await;
     assert_eq!(again.status, 409);
     let blank = browser.post("/console/users", &[("login", "another"), ("provider_name", "a b")]).await;
     assert_eq!(blank.status, 422);
-    // He may sign in, and may do nothing until two people have agreed on it.
+    // The user may sign in but has no access until two users have agreed on it.
     world.provider.set_account(Account::new("00u5", &name));
     let mut own = world.browser();
     assert_eq!(world.sign_in(&mut own).await.status, 303);
@@ -386,7 +386,11 @@ async fn people_are_named_for_the_provider_in_the_console(on: On) {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }
     let list = browser.get("/console/users").await;
-    assert!(list.text.contains("identity provider") && list.text.contains("password, no code yet"), "{}", list.text);
+    assert!(
+        list.text.contains("identity provider") && list.text.contains("password, codes not set up"),
+        "{}",
+        list.text
+    );
     world.running.stop().await;
 }
 

@@ -1,4 +1,4 @@
-//! Signing in to the console and staying signed in (`reliability.md`, "Security mechanisms"): passwords, waits, one-time
+//! Sign-in and sessions (`reliability.md`, "Security mechanisms"): passwords, delays, one-time
 //! codes, sessions, form tokens, roles and scopes.
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ on_both_stores! {
 pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Somebody new.
+/// A new user.
 pub(super) async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
     let login = format!("person{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
     let hash = tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
@@ -58,7 +58,8 @@ fn digest_of(token: [u8; 32]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-/// A browser with a session of somebody's that began then: open, or where one-time codes with this secret are set up.
+/// A browser with a user's session from that time: open, or with one-time codes set up with this
+/// secret.
 async fn with_session(
     bank: &Bank,
     person: &StoredUser,
@@ -134,7 +135,7 @@ async fn a_wrong_password_and_an_unknown_name_are_answered_alike(on: On) {
         let mut browser = Browser::new(&bank.running.url);
         let answer = browser.sign_in(login, given).await;
         assert_eq!(answer.status, 422, "{login}");
-        assert!(answer.text.contains("The name or the password is wrong."), "{}", answer.text);
+        assert!(answer.text.contains("The name or password is incorrect."), "{}", answer.text);
         assert!(!browser.cookies.contains_key("__Host-corridor-session"));
     }
 }
@@ -149,7 +150,7 @@ async fn failed_tries_make_one_wait_known_or_not(on: On) {
         }
         let waits = browser.sign_in(&login, PASSWORD).await;
         assert_eq!(waits.status, 429, "{login}: the right password does not help");
-        assert!(waits.text.contains("Too many tries. Please try again in"), "{}", waits.text);
+        assert!(waits.text.contains("Too many attempts. Please try again in"), "{}", waits.text);
     }
 }
 
@@ -161,8 +162,8 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     let mut browser = Browser::new(&bank.running.url);
     assert_eq!(browser.sign_in(login, PASSWORD).await.to(), "/console/login");
     let page = browser.get("/console/login").await;
-    assert!(page.text.contains("Code of six digits"), "{}", page.text);
-    assert!(!page.text.contains("Sign out"), "nobody is signed in yet");
+    assert!(page.text.contains("Six-digit code"), "{}", page.text);
+    assert!(!page.text.contains("Sign out"), "the sign-in is not complete");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
     browser.get("/console/login").await;
     assert_eq!(browser.post("/console/login/code", &[("code", "000")]).await.status, 422);
@@ -170,17 +171,17 @@ async fn a_one_time_code_is_asked_for_and_taken_once(on: On) {
     let taken = browser.post("/console/login/code", &[("code", &code)]).await;
     assert_eq!((taken.status, taken.to()), (303, "/console"));
     assert_eq!(browser.get("/console/account").await.status, 200);
-    // Somebody who has seen the code is a moment later.
+    // An attacker who saw the code tries it a moment later.
     let mut thief = Browser::new(&bank.running.url);
     thief.sign_in(login, PASSWORD).await;
     thief.get("/console/login").await;
     let replayed = thief.post("/console/login/code", &[("code", &code)]).await;
     assert_eq!(replayed.status, 422);
-    assert!(replayed.text.contains("was used already"), "{}", replayed.text);
+    assert!(replayed.text.contains("was already used"), "{}", replayed.text);
     assert_ne!(thief.get("/console/account").await.status, 200);
 }
 
-/// Two browsers have come as far as setting up codes; the second one finds that they are set up.
+/// Two browsers reach the setup of codes; the second finds that they are already set up.
 async fn codes_are_set_up_once(on: On) {
     let bank = Bank::new(on).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
@@ -201,14 +202,14 @@ async fn codes_are_set_up_once(on: On) {
     }
     assert_eq!(enrolled, ["/console", "/console/login"]);
     let second = &mut browsers[1].0;
-    assert!(second.get("/console/login").await.text.contains("One-time codes are set up already"));
+    assert!(second.get("/console/login").await.text.contains("One-time codes are already set up"));
     assert_ne!(second.get("/console/account").await.status, 200, "it has to sign in again");
     let kept = store.user(person.user.id).await.expect("read").expect("there").totp.expect("enrolled");
     assert_eq!(*kept.expose_secret(), [11; 20], "the secret that was confirmed first counts");
 }
 
 async fn a_session_ends_when_it_is_idle_or_old(on: On) {
-    // Alone: whoever signs in clears old sessions away, between their beginning here and their use.
+    // Runs alone: a sign-in prunes old sessions, possibly between their start here and their use.
     let bank = Bank::alone(on, Setup::new()).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (store, now) = (bank.running.store(), WallClock.now());
@@ -229,7 +230,7 @@ async fn a_session_ends_when_it_is_idle_or_old(on: On) {
 }
 
 async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
-    // Alone: whoever signs in clears old sessions away, between their beginning here and their use.
+    // Runs alone: a sign-in prunes old sessions, possibly between their start here and their use.
     let bank = Bank::alone(on, Setup::new()).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (store, now) = (bank.running.store(), WallClock.now());
@@ -239,10 +240,10 @@ async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
     store.session_seen(digest_of(token), used).await.expect("noted");
     let seen = async || store.session(digest_of(token)).await.expect("read").expect("there").seen_at;
     assert_eq!(browser.refresh("/console/account").await.status, 200, "it is shown");
-    assert_eq!(seen().await, used, "and nobody has done anything");
+    assert_eq!(seen().await, used, "a refresh is no activity");
     assert_eq!(browser.get("/console/account").await.status, 200);
     assert!(seen().await > used, "a person has");
-    // Another one, which nobody has used since it began.
+    // Another session, unused since it started.
     let mut idle = with_session(&bank, &person, [78; 32], None, now - Span::mins(21)).await;
     assert_eq!(idle.refresh("/console/account").await.status, 303, "an idle one is over");
     let script = browser.get("/console/console.js").await.text;
@@ -264,7 +265,7 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
         for browser in [&mut stranger, &mut signed] {
             let answer = browser.get(path).await;
             assert_eq!(answer.status, 404, "{path}");
-            assert!(answer.text.contains("There is no such page, or nothing of that id."), "{}", answer.text);
+            assert!(answer.text.contains("Page or record not found."), "{}", answer.text);
             assert_eq!(answer.headers["content-type"], "text/html; charset=utf-8");
             let policy = answer.headers["content-security-policy"].to_str().expect("text");
             assert!(policy.starts_with("default-src 'none'"), "{policy}");
@@ -273,11 +274,11 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
         assert!(!page.contains(tag.as_str()) && !page.contains("<nav"), "{page}");
         assert!(signed.get(path).await.text.contains("Sign out"), "the person's navigation stays");
     }
-    // What only forms do is no page either, and the API's addresses answer as the API does.
+    // Routes for forms only are not pages, and the API's paths answer as the API does.
     let by_link = signed.get("/console/logout").await;
-    assert_eq!((by_link.status, by_link.text.contains("There is no such page")), (404, true));
+    assert_eq!((by_link.status, by_link.text.contains("Page or record not found")), (404, true));
     let posted = signed.post("/console/nothing", &[]).await;
-    assert_eq!((posted.status, posted.text.contains("There is no such page")), (404, true));
+    assert_eq!((posted.status, posted.text.contains("Page or record not found")), (404, true));
     assert_eq!(stranger.get("/console/").await.to(), "/console");
     assert_eq!(stranger.get("/nothing").await.headers["content-type"], "application/json");
 }
@@ -287,7 +288,7 @@ async fn a_form_of_another_page_or_site_is_refused(on: On) {
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let other = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let (mut browser, mut second) = (Browser::new(&bank.running.url), Browser::new(&bank.running.url));
-    // Without the page's own token nobody is even signed in.
+    // Without the page's token even a sign-in fails.
     let bare = [("login", person.user.login.as_str()), ("password", PASSWORD)];
     assert_eq!(browser.post_bare("/console/login", &bare).await.status, 409);
     browser.sign_in(&person.user.login, PASSWORD).await;

@@ -1,4 +1,4 @@
-//! `GET /v2/events`: what the log says.
+//! `GET /v2/events`: the contents of the log.
 
 use domain::country::Country;
 use domain::time::Span;
@@ -44,7 +44,7 @@ async fn an_event_has_its_envelope_and_the_record_of_that_instant(on: On) {
     assert_eq!(events[4]["data"], last, "the last event shows what GET shows");
 }
 
-/// Endings by the account's last four digits, and what the log then says of the payment.
+/// The account's last four digits, and the resulting events of the payment.
 const ENDINGS: [(&str, &str, &[&str]); 8] = [
     ("6702", "succeeded", &["queued", "processing", "succeeded"]),
     ("0001", "failed", &["queued", "processing", "failed"]),

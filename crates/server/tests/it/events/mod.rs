@@ -1,4 +1,4 @@
-//! `GET /v2/events` from the outside: contents, pages, streams, and the same as webhooks.
+//! `GET /v2/events` from outside: contents, pages, streams, and webhooks.
 
 mod contents;
 mod poll;

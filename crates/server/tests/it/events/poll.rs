@@ -65,7 +65,7 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
     }
     bank.get("/v2/events?mode=poll&after=1").send().await.ok();
     bank.advance(Span::days(31)).await;
-    // The quotes expire now: three new events, and the three old ones go.
+    // The quotes expire now: three new events, and the three old ones are pruned.
     let gone = || async {
         let kept = bank.events_after(0).await;
         kept.first().is_some_and(|event| event["seq"].integer() == 4) && kept.len() == 3
@@ -77,7 +77,7 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
     }
     let page = bank.get("/v2/events?mode=poll&after=3").send().await.ok();
     assert_eq!(page["events"].items().len(), 3, "nothing is missed behind the last that is gone");
-    // When nothing at all is kept any more, an old cursor has missed something all the same.
+    // Even with an empty log, an old cursor has missed events.
     bank.advance(Span::days(31)).await;
     let empty = || async { bank.events_after(0).await.is_empty() };
     assert!(testkit::wait::until_async(WAIT_MAX, empty).await);
@@ -88,7 +88,7 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
 
 async fn a_cursor_ahead_of_the_log_is_refused_with_its_head(on: On) {
     let bank = Bank::new(on).await;
-    // No log at all is ahead of nothing.
+    // A log that never had events: no cursor is ahead of it.
     let empty = bank.get("/v2/events?mode=poll&after=1").send().await;
     assert_eq!(empty.refused(400, "cursor_ahead")["head"].number(), "0");
     bank.any_quote().await;

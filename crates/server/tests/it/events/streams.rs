@@ -1,4 +1,4 @@
-//! `GET /v2/events`: endless answers, as JSON lines and as server-sent events.
+//! `GET /v2/events`: endless streams as JSON lines and as server-sent events.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ on_both_stores! {
     a_stream_goes_on_behind_the_last_event_that_was_seen
     a_stream_without_a_cursor_begins_now
     both_framings_and_pages_tell_the_same
-    a_stream_that_has_nothing_to_tell_says_so
+    an_idle_stream_sends_heartbeats
     five_streams_per_key_and_no_more
     streams_end_when_the_service_stops
     a_stream_ends_cleanly_after_an_hour
@@ -36,7 +36,7 @@ impl Lines {
         Lines { response, rest: Vec::new() }
     }
 
-    /// The next line; `None` at the end of the answer.
+    /// The next line; `None` at the end of the response.
     async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
@@ -48,7 +48,7 @@ impl Lines {
         }
     }
 
-    /// The next events of JSON lines; heartbeats are passed over.
+    /// The next events of JSON lines, skipping heartbeats.
     async fn events(&mut self, count: usize) -> Vec<Json> {
         let mut events = Vec::new();
         while events.len() < count {
@@ -142,7 +142,7 @@ async fn both_framings_and_pages_tell_the_same(on: On) {
     }
 }
 
-async fn a_stream_that_has_nothing_to_tell_says_so(on: On) {
+async fn an_idle_stream_sends_heartbeats(on: On) {
     let bank = Bank::alone(on, Setup::new().set("http.heartbeat_s", "1")).await;
     let mut lines = Lines::open(&bank, "?after=0", &[]).await;
     let mut sent = Lines::open(&bank, "?after=0", &[("accept", "text/event-stream")]).await;
@@ -150,7 +150,7 @@ async fn a_stream_that_has_nothing_to_tell_says_so(on: On) {
     assert_eq!(lines.next().await.as_deref(), Some(""));
     assert_eq!(sent.next().await.as_deref(), Some(": heartbeat"));
     assert_eq!(sent.next().await.as_deref(), Some(""));
-    // It is alive: what happens next comes as usual.
+    // The stream is alive: the next event arrives as usual.
     let quote = bank.any_quote().await;
     assert_eq!(lines.events(1).await[0]["data"], quote.0);
     assert_eq!(sent.sent().await[1].1, "quote.created");
@@ -167,7 +167,7 @@ async fn five_streams_per_key_and_no_more(on: On) {
     let sixth = bank.get("/v2/events?after=0").send().await;
     sixth.refused(429, "too_many_streams");
     assert_eq!(sixth.header("retry-after"), Some("1"));
-    // A page is no stream, and another key has five of its own.
+    // A page is not a stream, and another key has its own five.
     bank.events_after(0).await;
     let other = Bank::new(on).await;
     Lines::open(&other, "?after=0", &[]).await;
@@ -185,7 +185,7 @@ async fn streams_end_when_the_service_stops(on: On) {
     sent.sent().await;
     sent.sent().await;
     let waiting = tokio::spawn(bank.get("/v2/events?mode=poll&after=1&wait=30").open());
-    // By the time that others are answered it waits.
+    // Once others are answered, it is waiting.
     for _ in 0..3 {
         bank.get("/v2/payments?country=PAK").send().await.ok();
     }
@@ -195,7 +195,7 @@ async fn streams_end_when_the_service_stops(on: On) {
     assert_eq!(sent.next().await, None);
     let page = Answer::read("GET /v2/events".to_owned(), waiting.await.expect("an answer")).await.ok();
     assert_eq!(page["events"].items().len(), 0);
-    assert!(started.elapsed() < Duration::from_secs(15), "nobody waits for a time-out");
+    assert!(started.elapsed() < Duration::from_secs(15), "the stop does not wait for a timeout");
     drop(bank);
     stopped.await.expect("stopped");
 }
@@ -206,7 +206,7 @@ async fn a_stream_ends_cleanly_after_an_hour(on: On) {
     bank.any_quote().await;
     lines.events(1).await;
     bank.advance(Span::secs(3_600)).await;
-    // What happened meanwhile may still come, then the end; the next stream goes on where this one ended.
+    // Events in between may still arrive, then the stream ends; the next one continues there.
     while let Some(line) = lines.next().await {
         assert!(line.is_empty() || line.contains("quote.expired"), "{line}");
     }

@@ -1,5 +1,5 @@
-//! The payment service's events as webhooks (`decisions.md`, "Webhooks": the same way, off by default), to a receiver that
-//! checks what it is sent.
+//! The payment service's events as webhooks (`decisions.md`, "Webhooks": the same way, off by
+//! default), to an endpoint that verifies them.
 
 use domain::country::Country;
 use domain::delivery::{DeliveryState, SCHEDULE};
@@ -13,7 +13,7 @@ use crate::harness::wallet_bank::SECRET;
 use crate::harness::{Bank, Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
-    payment_events_are_not_sent_before_somebody_wants_them
+    payment_events_are_not_sent_unless_turned_on
     all_events_of_a_payment_come_in_order_as_the_log_has_them
     a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead
     an_event_that_was_given_up_is_listed_and_sent_again
@@ -22,7 +22,7 @@ on_both_stores! {
 
 const WHO: &str = "test";
 
-/// A receiver for a bank's webhooks.
+/// An endpoint for a bank's webhooks.
 async fn receiving(bank: &Bank) -> SimulatedReceiver {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
     let store = bank.running.store();
@@ -40,7 +40,7 @@ async fn deliveries(bank: &Bank) -> Vec<DeliveryRecord> {
     bank.running.store().deliveries(bank.tenant.id, &filter, page).await.expect("read").rows
 }
 
-/// What arrived about a quote or payment, once there is so much of it.
+/// The webhooks about a quote or payment, once there are this many.
 async fn arrived(receiver: &SimulatedReceiver, about: &str, count: usize) -> Vec<Entry> {
     let found = || {
         let book = receiver.book();
@@ -50,7 +50,7 @@ async fn arrived(receiver: &SimulatedReceiver, about: &str, count: usize) -> Vec
     found()
 }
 
-async fn payment_events_are_not_sent_before_somebody_wants_them(on: On) {
+async fn payment_events_are_not_sent_unless_turned_on(on: On) {
     let bank = Bank::new(on).await;
     let receiver = receiving(&bank).await;
     let before = bank.paid(Country::Pak, |order| order).await;
@@ -58,7 +58,7 @@ async fn payment_events_are_not_sent_before_somebody_wants_them(on: On) {
     assert_eq!(deliveries(&bank).await, []);
     switch(&bank, true).await;
     let after = bank.any_quote().await;
-    // What is to come is there: had the rest been on its way, it would be there too.
+    // All expected webhooks have arrived; an unwanted one would have arrived as well.
     assert_eq!(arrived(&receiver, after.id(), 1).await.len(), 1);
     assert_eq!(receiver.book().entries().len(), 1);
     assert_eq!(deliveries(&bank).await.len(), 1);
@@ -98,7 +98,7 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
         let (tries, others) = entries.split_at(attempt);
         assert!(tries.iter().all(|it| (it.id(), &it.arrival.body) == (tries[0].id(), &tries[0].arrival.body)));
         assert!(tries.iter().all(|it| it.event_type == "quote.created"), "the next one waits");
-        // The next one goes out as soon as the last try has failed.
+        // The next one is sent as soon as the last attempt has failed.
         assert!(others.is_empty() || attempt == SCHEDULE.len(), "one try after the other");
         let tried = i32::try_from(attempt).expect("few");
         let noted = || async { deliveries(&bank).await.iter().any(|it| it.delivery.attempts == tried) };
@@ -106,7 +106,7 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
         let all = deliveries(&bank).await;
         let first = all.iter().find(|it| it.delivery.version == 1).expect("there");
         let Some(next) = first.delivery.next_at else { break };
-        // By now the quote has expired, and its second event waits behind the first.
+        // By now the quote has expired, and its second event waits for the first.
         bank.advance(Span((next - bank.running.now()).0.max(0) + 1_000_000)).await;
     }
     let dead = || async {
@@ -114,7 +114,10 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
     };
     assert!(wait::until_async(WAIT_MAX, dead).await);
     let alerts = bank.running.store().alerts(bank.tenant.id, 10).await.expect("read");
-    assert!(alerts.iter().any(|(_, alert)| alert.what.contains("a webhook was given up (quote ")), "{alerts:?}");
+    assert!(
+        alerts.iter().any(|(_, alert)| alert.what.contains("webhook delivery failed, will not retry (quote ")),
+        "{alerts:?}"
+    );
     receiver.with(|core| core.set_usual(Reaction::Take));
     let next = || async {
         let book = receiver.book();
@@ -164,5 +167,5 @@ async fn switched_off_nothing_more_is_sent(on: On) {
     let second = bank.any_quote().await;
     arrived(&receiver, second.id(), 1).await;
     let about_first = arrived(&receiver, first.id(), 1).await;
-    assert_eq!(about_first.len(), 1, "what happened meanwhile is not sent by itself");
+    assert_eq!(about_first.len(), 1, "events in between are not sent automatically");
 }

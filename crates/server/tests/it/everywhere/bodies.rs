@@ -1,4 +1,4 @@
-//! Bodies that are no good: not JSON, not quite JSON, hostile JSON, too large, of another type.
+//! Invalid bodies: not JSON, almost JSON, hostile JSON, too large, of another type.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -7,8 +7,8 @@ use crate::harness::client::quote_body;
 use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
-    malformed_json_is_told_with_its_byte
-    a_body_that_is_no_object_is_told
+    malformed_json_is_reported_with_its_byte
+    a_body_that_is_not_an_object_is_reported
     hostile_json_is_refused
     a_body_of_another_type_is_unsupported
     a_body_with_a_content_encoding_is_unsupported
@@ -20,7 +20,7 @@ on_both_stores! {
 
 const PATHS: [&str; 2] = ["/v2/quote", "/v2/payment"];
 
-/// A body, the byte that is wrong, and the reason.
+/// A body, the offset of the invalid byte, and the reason.
 const MALFORMED: [(&[u8], usize, &str); 37] = [
     (b"{", 1, "unexpected end"),
     (b"{\"country\"", 10, "unexpected end"),
@@ -61,7 +61,7 @@ const MALFORMED: [(&[u8], usize, &str); 37] = [
     (b"{\"remarks\":\"\\udc00\\ud800\"}", 12, "lone surrogate"),
 ];
 
-async fn malformed_json_is_told_with_its_byte(on: On) {
+async fn malformed_json_is_reported_with_its_byte(on: On) {
     let bank = Bank::new(on).await;
     for path in PATHS {
         for (body, offset, reason) in MALFORMED {
@@ -75,7 +75,7 @@ async fn malformed_json_is_told_with_its_byte(on: On) {
     }
 }
 
-async fn a_body_that_is_no_object_is_told(on: On) {
+async fn a_body_that_is_not_an_object_is_reported(on: On) {
     let bank = Bank::new(on).await;
     for path in PATHS {
         for body in ["", " \n"] {
@@ -118,11 +118,11 @@ async fn hostile_json_is_refused(on: On) {
     ] {
         let answer = bank.post("/v2/quote", quote_body(Country::Pak, Currency::Aed, huge)).send().await;
         assert_eq!(answer.fault_kinds(), ["body.amount decimal_max_digits"], "{huge:.20}");
-        // Nobody needs numbers in fields that nobody reads.
+        // Even ignored fields must contain valid numbers.
         let unread = format!("{},\"unread\":{huge}}}", &good[..good.len() - 1]);
         bank.post("/v2/quote", unread).send().await.ok();
     }
-    // Gzip that says nothing of itself is no JSON.
+    // Undeclared gzip is not JSON.
     let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
     let gzipped = bank.post("/v2/quote", gzip).send().await;
     assert_eq!(gzipped.faults()[0].kind, "json_invalid");
@@ -157,7 +157,7 @@ async fn a_body_with_a_content_encoding_is_unsupported(on: On) {
         for path in PATHS {
             let answer = bank.post(path, body.clone()).header("content-encoding", coding).send().await;
             let detail = answer.refused(415, "unsupported_media_type");
-            assert!(detail["message"].text().contains("content-encoding"), "{detail:?}");
+            assert!(detail["message"].text().contains("Content-Encoding"), "{detail:?}");
         }
     }
     bank.post("/v2/quote", body).header("content-encoding", "identity").send().await.ok();

@@ -1,4 +1,5 @@
-//! `Idempotency-Key` from the outside: a repetition gets the first answer and does nothing twice.
+//! `Idempotency-Key` from outside: a repeated request gets the first response and has no second
+//! effect.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,7 +32,7 @@ on_both_stores! {
     an_expired_quote_is_still_repeated
     a_payment_is_repeated_though_its_document_has_expired_by_now
     answers_are_repeated_after_a_restart
-    a_repetition_that_would_wait_too_long_is_told_to_come_back
+    a_repetition_that_would_wait_too_long_gets_retry_after
 }
 
 fn keyed(call: Call, key: &str) -> Call {
@@ -153,7 +154,8 @@ async fn an_expired_quote_is_still_repeated(on: On) {
     bank.advance(Span::hours(71)).await;
     let again = quote(&bank, "k", "100").await;
     assert_eq!((is_replay(&again), &again.body), (true, &first.body));
-    // Kept for 72 hours, whether the record was removed by then or not; from now on the key is the new quote's.
+    // Valid for exactly 72 hours, whether or not the record was pruned; after that the key belongs
+    // to the new quote.
     bank.advance(Span::hours(2)).await;
     let fresh = quote(&bank, "k", "100").await;
     assert!(!is_replay(&fresh));
@@ -188,7 +190,8 @@ async fn answers_are_repeated_after_a_restart(on: On) {
     bank.finish().await;
 }
 
-/// The same operations once more at another address, for clients that wait `patience` for the first of a key.
+/// The same operations at another address, where requests wait `patience` for the first one with
+/// their key.
 async fn with_patience(bank: &Bank, patience: Duration) -> (String, tokio::sync::watch::Sender<bool>) {
     let running = &bank.running;
     let (stop, stopping) = tokio::sync::watch::channel(false);
@@ -209,11 +212,11 @@ async fn with_patience(bank: &Bank, patience: Duration) -> (String, tokio::sync:
     (url, stop)
 }
 
-/// Bursts of repetitions until one of them meets the first under way.
+/// Sends bursts of repeated requests until one meets the first in progress.
 const BURSTS_MAX: usize = 200;
 
-/// `decisions.md`: "409 with Retry-After after 10 s": here after no time at all.
-async fn a_repetition_that_would_wait_too_long_is_told_to_come_back(on: On) {
+/// `decisions.md`: "409 with Retry-After after 10 s"; here without any wait.
+async fn a_repetition_that_would_wait_too_long_gets_retry_after(on: On) {
     let bank = Bank::new(on).await;
     let (url, _stop) = with_patience(&bank, Duration::ZERO).await;
     for burst in 0..BURSTS_MAX {
@@ -227,7 +230,7 @@ async fn a_repetition_that_would_wait_too_long_is_told_to_come_back(on: On) {
             assert_eq!(answer.header("retry-after"), Some("1"));
         }
         if !waiting.is_empty() {
-            // Coming back, it gets the answer of the first.
+            // A retry gets the first response.
             let again = call().await;
             assert!(is_replay(&again));
             assert_eq!(again.ok()["id"], made[0].ok()["id"]);

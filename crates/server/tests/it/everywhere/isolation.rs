@@ -1,4 +1,4 @@
-//! Another tenant's ids are answered as if they did not exist, to the byte.
+//! Other tenants' ids get the same response as unknown ids, byte for byte.
 
 use domain::country::Country;
 use reqwest::header::HeaderMap;
@@ -13,7 +13,7 @@ on_both_stores! {
 
 const MISSING: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
 
-/// The answer under a request id of ours, without what changes from call to call.
+/// The response under a fixed request id, without its variable parts.
 async fn fixed(call: Call) -> (u16, HeaderMap, Vec<u8>) {
     let Answer { status, mut headers, body, .. } = call.header("x-request-id", "fixed").send().await;
     headers.remove("date");
@@ -40,7 +40,7 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
             format!("/v2/payments/{payment}?country=PAK&external=true"),
             format!("/v2/payments/{MISSING}?country=PAK&external=true"),
         ),
-        // A payment's id is no quote's and the other way round.
+        // A payment's id is not a quote's, and vice versa.
         (format!("/v2/quote/{payment}?country=PAK"), format!("/v2/quote/{MISSING}?country=PAK")),
         (format!("/v2/payments/{}?country=PAK", own.id()), format!("/v2/payments/{MISSING}?country=PAK")),
     ];
@@ -52,7 +52,7 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
         let missing = own.order().text("quote", MISSING);
         assert_eq!(fixed(bank.pay_call(&order)).await, fixed(bank.pay_call(&missing)).await);
     }
-    // Their external id is free here.
+    // The other tenant's external id is free here.
     bank.pay(&own.order().text("external_id", "theirs")).await.ok();
 }
 
@@ -74,7 +74,7 @@ async fn foreign_payments_appear_in_no_list_and_no_log(on: On) {
     }
     assert!(bank.events_after(0).await.is_empty());
     for after in [1, 3, 1_000_000] {
-        // A log of their own would answer: ours is empty.
+        // Their log has events; this tenant's is empty.
         bank.get(&format!("/v2/events?mode=poll&after={after}")).send().await.refused(400, "cursor_ahead");
     }
 }

@@ -1,4 +1,4 @@
-//! Rate limits: the three headers on every answer, 429 beyond.
+//! Rate limits: the three headers on every response, and 429 beyond the limit.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -14,7 +14,7 @@ on_both_stores! {
     a_burst_is_granted_and_then_refused_until_time_has_passed
     keys_and_groups_of_operations_have_buckets_of_their_own
     what_is_not_authenticated_costs_no_key_anything
-    mock_shows_full_buckets_and_refuses_nobody
+    mock_shows_full_buckets_and_refuses_no_request
 }
 
 const LIMIT: &str = "x-ratelimit-limit";
@@ -47,7 +47,7 @@ async fn the_default_limits_are_those_of_the_decisions(on: On) {
 }
 
 async fn a_burst_is_granted_and_then_refused_until_time_has_passed(on: On) {
-    // A slow bucket: no permit comes back while the burst is spent.
+    // A slow bucket: it does not refill during the burst.
     let bank = Bank::alone(on, limited().set("limits.quote_burst", "20")).await;
     let mut granted = 0;
     let refused = loop {
@@ -90,7 +90,7 @@ async fn what_is_not_authenticated_costs_no_key_anything(on: On) {
     bank.finish().await;
 }
 
-async fn mock_shows_full_buckets_and_refuses_nobody(on: On) {
+async fn mock_shows_full_buckets_and_refuses_no_request(on: On) {
     let bank = Bank::new(on).await;
     for _ in 0..30 {
         let answer = bank.get("/v2/payments?country=PAK").send().await;

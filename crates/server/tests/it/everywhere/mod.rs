@@ -1,4 +1,4 @@
-//! What is true of all operations.
+//! Rules for all operations.
 
 mod bodies;
 mod idempotency;

@@ -1,4 +1,5 @@
-//! More requests than the service takes: some are told to come back, nothing is lost, and it goes on as before.
+//! More requests than the service accepts: some are refused, none is lost, and service continues as
+//! before.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +10,14 @@ use futures_util::future::join_all;
 use crate::harness::{Answer, Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
-    a_full_queue_is_told_and_what_was_taken_is_kept
+    a_full_queue_is_reported_and_accepted_requests_are_kept
 }
 
-/// Requests at once, against a queue of one.
+/// Concurrent requests, against a queue of one.
 const AT_ONCE: usize = 64;
 const BURSTS_MAX: usize = 100;
 
-async fn a_full_queue_is_told_and_what_was_taken_is_kept(on: On) {
+async fn a_full_queue_is_reported_and_accepted_requests_are_kept(on: On) {
     let bank = Bank::alone(on, Setup::new().set("engine.queue_max", "1")).await;
     let ask = || async {
         let call = bank.quote_call(Country::Pak, Currency::Aed, "100");
@@ -39,7 +40,7 @@ async fn a_full_queue_is_told_and_what_was_taken_is_kept(on: On) {
         }
     }
     assert!(turned_away > 0, "{} requests were taken and none turned away", made.len());
-    // Who comes back is served, and the log has what was answered with 200 and nothing else.
+    // Retries succeed, and the log contains exactly the requests answered with 200.
     made.insert(ask().await.ok()["id"].text().to_owned());
     let (mut logged, mut after) = (BTreeSet::new(), 0);
     loop {

@@ -1,4 +1,5 @@
-//! Where several things are wrong, which one is told: 401, 403, 429, shape, external id, quote, mismatch, funds.
+//! The order of errors in a request with several: 401, 403, 429, structure, external id, quote,
+//! mismatch, funds.
 
 use domain::currency::StableCoin;
 
@@ -65,7 +66,8 @@ async fn a_forbidden_key_comes_before_the_rate_limit(on: On) {
 async fn the_rate_limit_comes_before_the_body(on: On) {
     let bank = Bank::alone(on, one_at_once()).await;
     for path in ["/v2/quote", "/v2/payment"] {
-        // The bucket holds one: of three calls in a row at least one finds it empty, and is told nothing else.
+        // The bucket holds one: of three calls in a row at least one finds it empty and gets only
+        // that error.
         let mut limited = 0;
         for _ in 0..3 {
             let answer = bank.post(path, "{").send().await;

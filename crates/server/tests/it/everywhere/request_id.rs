@@ -1,4 +1,4 @@
-//! `X-Request-Id`: the caller's if it is a valid one, on every answer and in every error body.
+//! `X-Request-Id`: the caller's if valid, on every response and in every error body.
 
 use reqwest::Method;
 

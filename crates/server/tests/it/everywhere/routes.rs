@@ -1,4 +1,4 @@
-//! Paths and methods that no operation has.
+//! Unknown paths and methods.
 
 use reqwest::Method;
 
@@ -7,7 +7,7 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     an_unknown_path_is_not_found
     another_method_is_not_allowed
-    a_path_that_is_no_text_is_told_after_the_key
+    a_path_that_is_not_text_is_reported_after_authentication
     a_browser_at_the_root_is_led_to_the_documentation
     what_is_served_is_of_release_2_and_stands_under_v2
 }
@@ -31,7 +31,7 @@ async fn an_unknown_path_is_not_found(on: On) {
         "/wp-login.php",
     ] {
         for answer in [bank.get(path).send().await, bank.unsigned(Method::POST, path, None).send().await] {
-            // The client folds dot segments before it sends.
+            // The client resolves dot segments before sending.
             if path != "/v2/../v2/payments" {
                 answer.refused(404, "not_found");
             }
@@ -60,7 +60,7 @@ async fn another_method_is_not_allowed(on: On) {
     }
 }
 
-async fn a_path_that_is_no_text_is_told_after_the_key(on: On) {
+async fn a_path_that_is_not_text_is_reported_after_authentication(on: On) {
     let bank = Bank::new(on).await;
     for path in
         ["/v2/payments/%ff?country=PAK", "/v2/quote/%c0%af?country=PAK", "/v2/payments/%ff?country=PAK&external=1"]
@@ -84,8 +84,8 @@ async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
     bank.unsigned(Method::GET, "/", None).header("accept", "*/*").send().await.refused(404, "not_found");
 }
 
-/// Specification, "Versions": 2.0.0 is the first release of v2. What it brought is there under its own prefix, and the same
-/// below any other is not.
+/// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own
+/// prefix and under no other.
 async fn what_is_served_is_of_release_2_and_stands_under_v2(on: On) {
     let bank = Bank::new(on).await;
     let document = bank.unsigned(Method::GET, "/openapi/payment.json", None).send().await.ok();

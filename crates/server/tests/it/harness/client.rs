@@ -1,4 +1,4 @@
-//! A bank as a client: signs its calls, and holds every answer to what all answers owe.
+//! A bank as an API client: signs its calls, and checks every response against the common rules.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,13 +21,13 @@ use super::json::Json;
 use super::order::Order;
 use super::service::{On, Running, Setup, shared};
 
-/// Longest wait for anything that should come about.
+/// Timeout for any expected event.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Longest answer.
+/// Maximum size of a response.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
-/// What a new bank's prefund account holds: 1,000,000 coins.
+/// The initial prefund balance of a new bank: 1,000,000 coins.
 pub const PREFUND_MINOR: i64 = 1_000_000_000_000;
-/// Who did it, in the audit log.
+/// The actor in the audit log.
 const WHO: &str = "test";
 
 /// A tenant with a key, money, and a service to call.
@@ -40,22 +40,22 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// A new bank at the shared service.
+    /// A new bank on the shared service.
     pub async fn new(on: On) -> Bank {
         Bank::at(&shared(on).await).await
     }
 
-    /// A new bank at the shared service, with an agreement of its own.
+    /// A new bank on the shared service, with its own policy.
     pub async fn agreed(on: On, agree: impl FnOnce(&mut TenantPolicy)) -> Bank {
         Bank::at_with(&shared(on).await, agree).await
     }
 
-    /// A new bank at a service.
+    /// A new bank on a service.
     pub async fn at(running: &Arc<Running>) -> Bank {
         Bank::at_with(running, |_| {}).await
     }
 
-    /// The only bank at a service of its own.
+    /// The only bank on a dedicated service.
     pub async fn alone(on: On, setup: Setup) -> Bank {
         Bank::at(&setup.start(on).await).await
     }
@@ -81,25 +81,25 @@ impl Bank {
         Bank { running: running.clone(), minter: Arc::new(minter(&key, &running.url)), tenant, key }
     }
 
-    /// The last act at a service of its own: verifies its books and stops it.
+    /// Ends a dedicated service: verifies its books and stops it.
     pub async fn finish(self) {
         let Bank { running, .. } = self;
         running.finish().await;
     }
 
-    /// The same bank after its service, its own alone, was stopped and started again.
+    /// The same bank after a restart of its dedicated service.
     pub async fn restart(self) -> Bank {
         let Bank { running, tenant, key, .. } = self;
         let running = running.restart().await;
         Bank { minter: Arc::new(minter(&key, &running.url)), running, tenant, key }
     }
 
-    /// The same bank calling with another key.
+    /// The same bank with a different key.
     pub fn with_key(&self, key: IssuedKey) -> Bank {
         Bank { minter: Arc::new(minter(&key, &self.running.url)), key, ..self.clone() }
     }
 
-    /// Another key of the bank.
+    /// A second key of the bank.
     pub async fn another_key(&self, environment: Environment, service: KeyService) -> IssuedKey {
         let key = tenancy::create_key(self.running.store(), &self.tenant, environment, service, WHO);
         key.await.expect("a key")
@@ -124,12 +124,12 @@ impl Bank {
         Call { method, url: format!("{}{path}", self.running.url), headers: HeaderMap::new(), body }
     }
 
-    /// The value of `authorization` for a body that the token vouches for.
+    /// The value of `authorization` for a body covered by the token.
     pub fn vouching(&self, body: &[u8]) -> String {
         self.minter.authorization(Grant { body: Some(body), ..Grant::new(WallClock.now(), 300) })
     }
 
-    /// Moves the business clock ahead, as a user of the sandbox does.
+    /// Advances the business clock, like a sandbox user.
     pub async fn advance(&self, span: Span) {
         let path = format!("/sandbox/clock?seconds={}", span.0 / 1_000_000);
         self.call(Method::POST, &path, None).send().await.ok();
@@ -161,7 +161,7 @@ impl Bank {
         self.pay_call(order).send().await
     }
 
-    /// A quote and the payment that uses it; its id.
+    /// Creates a quote and a payment that uses it; returns the payment's id.
     pub async fn paid(&self, country: Country, edit: impl FnOnce(Order) -> Order) -> String {
         let quote = self.quote(country, Currency::Aed, "100").await;
         let answer = self.pay(&edit(quote.order())).await.ok();
@@ -179,29 +179,29 @@ impl Bank {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let record = self.record(country, id).await;
             let reached = record["response"]["status"].text() == state;
-            *last.lock().expect("nobody panicked") = record;
+            *last.lock().expect("not poisoned") = record;
             reached
         });
         let there = there.await;
-        let last = last.into_inner().expect("nobody panicked");
+        let last = last.into_inner().expect("not poisoned");
         assert!(there, "{id} did not become {state}: {}", last["response"]);
         last
     }
 
-    /// The tenant's log after a position, as far as it goes now.
+    /// The tenant's event log after a position, up to its current end.
     pub async fn events_after(&self, after: i64) -> Vec<Json> {
         let page = self.get(&format!("/v2/events?mode=poll&after={after}&limit=1000")).send().await.ok();
         page["events"].items().to_vec()
     }
 
-    /// The types of the events about a thing, oldest first.
+    /// The types of the events about a resource, oldest first.
     pub async fn history(&self, id: &str) -> Vec<String> {
         let events = self.events_after(0).await;
         let about = events.iter().filter(|event| event["data"]["id"].text() == id);
         about.map(|event| event["type"].text().to_owned()).collect()
     }
 
-    /// What the simulated bank's book says of a payment: kind, amount and rail of each line.
+    /// The simulated bank's ledger entries for a payment: kind, amount and rail of each line.
     pub async fn book(&self, payment: &str) -> Vec<Json> {
         let path = format!("/sandbox/bank/book?payment_id={payment}");
         let answer = self.unsigned(Method::GET, &path, None).send().await.ok();
@@ -218,7 +218,7 @@ pub fn quote_body(country: Country, currency: Currency, amount: &str) -> String 
     format!(r#"{{"country":"{}","currency":"{}","amount":{amount}}}"#, country.alpha3(), currency.code())
 }
 
-/// A quote as it was answered.
+/// A quote as returned.
 #[derive(Clone, Debug)]
 pub struct Quote(pub Json);
 
@@ -244,13 +244,14 @@ impl Quote {
 fn http() -> &'static reqwest::Client {
     static HTTP: OnceLock<reqwest::Client> = OnceLock::new();
     HTTP.get_or_init(|| {
-        // Connections are not kept: one that was closed meanwhile, behind a refused body for instance, is no failure.
+        // Connections are not reused: one that was closed in the meantime, for example after a
+        // refused body, is no failure.
         let client = reqwest::Client::builder().timeout(ANSWER_MAX).pool_max_idle_per_host(0);
         client.redirect(reqwest::redirect::Policy::none()).build().expect("a client")
     })
 }
 
-/// A call before it is made.
+/// A call under construction.
 pub struct Call {
     method: Method,
     url: String,
@@ -259,27 +260,27 @@ pub struct Call {
 }
 
 impl Call {
-    /// With a header, in place of one of the same name.
+    /// Sets a header, replacing one of the same name.
     pub fn header(mut self, name: &str, value: &str) -> Call {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a header name");
         self.headers.insert(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
-    /// With another line of a header.
+    /// Adds a header line.
     pub fn line(mut self, name: &str, value: &str) -> Call {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a header name");
         self.headers.append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
-    /// Without a header.
+    /// Removes a header.
     pub fn without(mut self, name: &str) -> Call {
         self.headers.remove(name);
         self
     }
 
-    /// The same call of the service at another address.
+    /// The same call to the service at a different address.
     pub fn at(mut self, url: &str) -> Call {
         let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
         self.url = format!("{url}/{path}");
@@ -291,7 +292,7 @@ impl Call {
         Call { body: Some(body), ..self }
     }
 
-    /// The answer's head; the body is still to be read.
+    /// The response's head; the body remains to be read.
     pub async fn open(self) -> Response {
         let mut request = http().request(self.method, self.url).headers(self.headers);
         if let Some(body) = self.body {
@@ -300,7 +301,7 @@ impl Call {
         request.send().await.expect("an answer")
     }
 
-    /// The answer to a body that begins and never ends.
+    /// The response to a body that starts and never ends.
     pub async fn dribbling(self) -> Answer {
         let what = format!("{} {}", self.method, self.url);
         let begun = stream::iter([Ok::<_, std::io::Error>(&b"{"[..])]).chain(stream::pending());
@@ -309,7 +310,7 @@ impl Call {
         Answer::read(what, response).await
     }
 
-    /// The whole answer. A failure of the service fails the test.
+    /// The whole response. A service failure fails the test.
     pub async fn send(self) -> Answer {
         let what = format!("{} {}", self.method, self.url);
         let answer = Answer::read(what, self.open().await).await;
@@ -318,7 +319,7 @@ impl Call {
     }
 }
 
-/// An answer.
+/// A response.
 pub struct Answer {
     pub what: String,
     pub status: u16,
@@ -332,19 +333,20 @@ impl std::fmt::Debug for Answer {
     }
 }
 
-/// One item of a 422.
+/// An item of a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// `body.amount`
     pub loc: String,
     pub kind: String,
     pub msg: String,
-    /// `null` where there is none.
+    /// `null` if absent.
     pub ctx: Json,
 }
 
 impl Answer {
-    /// Reads an answer and checks what every answer owes: an id, and on an operation the three rate-limit headers.
+    /// Reads a response and checks the common rules: an id, and for operations the three rate limit
+    /// headers.
     pub async fn read(what: String, response: Response) -> Answer {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.expect("a body").to_vec();
@@ -377,7 +379,8 @@ impl Answer {
         self.json()
     }
 
-    /// The detail of a refusal with a code, whose form is checked: code, message, what belongs to it, request id.
+    /// The detail of a refusal with a code, with its format checked: code, message, context,
+    /// request id.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Json {
         assert_eq!(self.status, status, "{self:?}");
@@ -392,7 +395,7 @@ impl Answer {
         detail.clone()
     }
 
-    /// The faults of a 422, whose form is checked.
+    /// The errors of a 422, with their format checked.
     #[track_caller]
     pub fn faults(&self) -> Vec<Fault> {
         assert_eq!(self.status, 422, "{self:?}");
@@ -403,13 +406,13 @@ impl Answer {
         items.iter().map(fault).collect()
     }
 
-    /// `loc type` of each fault of a 422.
+    /// `loc type` of each error of a 422.
     #[track_caller]
     pub fn fault_kinds(&self) -> Vec<String> {
         self.faults().into_iter().map(|fault| format!("{} {}", fault.loc, fault.kind)).collect()
     }
 
-    /// The only fault of a 422.
+    /// The only error of a 422.
     #[track_caller]
     pub fn fault(&self, loc: &str, kind: &str) -> Fault {
         assert_eq!(self.fault_kinds(), [format!("{loc} {kind}")], "{self:?}");
@@ -433,7 +436,7 @@ fn fault(item: &Json) -> Fault {
     }
 }
 
-/// An RFC 3339 instant in UTC with milliseconds and `Z`, as every answer writes them.
+/// An RFC 3339 instant in UTC with milliseconds and `Z`, the format of every response.
 pub fn instant(text: &Json) -> Timestamp {
     let text = text.text();
     let form: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();

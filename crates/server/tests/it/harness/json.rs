@@ -1,11 +1,11 @@
-//! JSON as it stands on the wire: members in their order, numbers as the text that was sent. Never a binary float.
+//! JSON as sent: members in order, numbers with their original text. No binary floats.
 
 use std::fmt;
 use std::ops::Index;
 
 use http_api::json::Value;
 
-/// A JSON value that owns its text.
+/// An owned JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json {
     Null,
@@ -17,7 +17,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads one document strictly; a lenient reader must see the same.
+    /// Parses one document strictly; a lenient parser must agree.
     pub fn read(bytes: &[u8]) -> Json {
         let text = || String::from_utf8_lossy(bytes).into_owned();
         let value = http_api::json::parse(bytes).unwrap_or_else(|error| panic!("{error} in {}", text()));
@@ -55,7 +55,7 @@ impl Json {
         }
     }
 
-    /// The number as it was sent.
+    /// The number with its original text.
     pub fn number(&self) -> &str {
         match self {
             Json::Number(number) => number,
@@ -101,7 +101,7 @@ impl Index<usize> for Json {
     }
 }
 
-/// The document again, without blanks.
+/// The document without insignificant white space.
 impl fmt::Display for Json {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

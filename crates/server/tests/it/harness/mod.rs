@@ -1,4 +1,4 @@
-//! What every test here stands on: a runtime, services, clients, and a macro that runs a test on both stores.
+//! The test harness: a runtime, services, clients, and a macro that runs each test on both stores.
 
 pub mod client;
 pub mod json;
@@ -18,26 +18,27 @@ pub use json::Json;
 pub use order::Order;
 pub use wallet_bank::WalletBank;
 
-/// One runtime for all services and clients of the process: a shared service outlives the test that started it.
+/// A single runtime for the services and clients of the process: a shared service outlives the test
+/// that started it.
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
-        // Whoever was first is as good: all of them install the same provider.
+        // Every caller installs the same provider, so an earlier one is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime")
     })
 }
 
-/// Runs a test on a store, if this run includes it.
+/// Runs a test on a store, if this run includes the store.
 pub fn run<F: Future<Output = ()>>(on: On, test: impl FnOnce(On) -> F) {
     if on == On::Postgres && service::cluster().is_none() {
         return;
     }
-    // A box: the runtime's code is compiled once, not anew for each test.
+    // Boxed, so that the runtime's code is compiled once and not for each test.
     service::counted(on, Box::pin(test(on)));
 }
 
-/// Makes two tests of each `async fn name(on: On)`: one per store.
+/// Generates two tests from each `async fn name(on: On)`: one per store.
 macro_rules! on_both_stores {
     ($($name:ident)+) => {
         mod sqlite {

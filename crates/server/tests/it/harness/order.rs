@@ -1,4 +1,4 @@
-//! Payment orders as bodies: every field as raw JSON, so that a test can send whatever it likes.
+//! Payment orders as bodies with raw JSON fields, so that tests can send anything.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -57,29 +57,29 @@ impl Order {
         }
     }
 
-    /// The same with a field of raw JSON.
+    /// Sets a field to raw JSON.
     pub fn with(mut self, field: &str, raw: impl Into<String>) -> Order {
         self.put(field, raw.into());
         self
     }
 
-    /// The same with a field of text.
+    /// Sets a field to text.
     pub fn text(self, field: &str, text: &str) -> Order {
         self.with(field, quoted(text))
     }
 
-    /// The same without a field.
+    /// Removes a field.
     pub fn without(mut self, field: &str) -> Order {
         self.0.retain(|(name, _)| name != field);
         self
     }
 
-    /// The same paying into an account whose number ends so.
+    /// Sets an account whose number has this ending.
     pub fn ending(self, country: Country, ending: &str) -> Order {
         self.text("beneficiary_account_number", &example::account_ending(country, ending))
     }
 
-    /// The same from a sender of whom nothing but the name could speak for or against a match on a sanction list.
+    /// Sets a sender whose name alone decides about a match on a sanctions list.
     pub fn from(self, name: &str) -> Order {
         self.text("sender_name", name).without("sender_birthdate")
     }

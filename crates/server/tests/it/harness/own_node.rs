@@ -1,5 +1,5 @@
-//! A chain behind nodes of its own: the service asks it over HTTP as it asks any node, with the depths of a real chain,
-//! and the test makes its blocks, takes them away and has its nodes misbehave.
+//! A chain with its own nodes: the service queries it over HTTP with the depths of a real chain,
+//! and the test creates its blocks, reorganises it, and lets its nodes misbehave.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -19,13 +19,13 @@ use super::client::WAIT_MAX;
 use super::service::{On, Running, Setup};
 use super::wallet_bank::WalletBank;
 
-/// Time between two blocks while they come by themselves.
+/// Block interval while blocks are automatic.
 const BLOCK: Duration = Duration::from_millis(40);
-/// So deep is a deposit, and a transaction of ours, that counts.
+/// Confirmation depth of deposits and of the service's transactions.
 pub const DEPOSIT_DEPTH: u64 = 12;
 pub const SETTLED_DEPTH: u64 = 3;
 
-/// A chain, a service that watches it, and a bank there.
+/// A chain, a service that watches it, and a bank.
 pub struct OwnNode {
     pub chain: DevChain,
     pub running: Arc<Running>,
@@ -38,38 +38,39 @@ impl OwnNode {
         OwnNode::configured(on, Setup::with_wallets()).await
     }
 
-    /// With a second node that sees the chain in its own way.
+    /// With a second node that has its own view of the chain.
     pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> DevChain) -> OwnNode {
         let chain = open(options());
         let setup = Setup::with_wallets().set("chain.second_node_url", &serve(second(&chain)).await);
         OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
-    /// With one node, on top of this.
+    /// With one node and additional settings.
     pub async fn configured(on: On, setup: Setup) -> OwnNode {
         let chain = open(options());
         OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
-    /// With one node, on a chain whose `safe` and `finalized` blocks are so far behind the newest.
+    /// With one node, on a chain whose `safe` and `finalized` blocks trail the latest by the given
+    /// numbers.
     pub async fn with_lags(on: On, safe_lag: u64, finalized_lag: u64) -> OwnNode {
         let chain = open(Options { safe_lag, finalized_lag, ..options() });
         OwnNode::on_chain(on, chain.clone(), node(chain), Setup::with_wallets()).await
     }
 
-    /// With one node that answers as the test says.
+    /// With one node whose answers the test controls.
     pub async fn behind(on: On, node: impl FnOnce(&DevChain) -> Router) -> OwnNode {
         let chain = open(options());
         let node = node(&chain);
         OwnNode::on_chain(on, chain, node, Setup::with_wallets()).await
     }
 
-    /// With two nodes that answer as the test says.
+    /// With two nodes whose answers the test controls.
     pub async fn with_tricks(on: On, first: &Tricks, second: &Tricks) -> OwnNode {
         OwnNode::tricked(on, first, Some(second), Setup::with_wallets()).await
     }
 
-    /// With one or two nodes that answer as the test says, on top of this.
+    /// With one or two nodes whose answers the test controls, and additional settings.
     pub async fn tricked(on: On, first: &Tricks, second: Option<&Tricks>, setup: Setup) -> OwnNode {
         let chain = open(Options { safe_lag: DEPOSIT_DEPTH + 2, finalized_lag: DEPOSIT_DEPTH + 6, ..options() });
         let setup = match second {
@@ -94,12 +95,12 @@ impl OwnNode {
         OwnNode { chain, running, bank }
     }
 
-    /// Blocks come only when the test makes them.
+    /// Stops automatic blocks: only the test creates them.
     pub fn by_hand(&self) {
         self.chain.set_mining(Mining::ByHand);
     }
 
-    /// They come by themselves again.
+    /// Resumes automatic blocks.
     pub fn steady(&self) {
         self.chain.set_mining(Mining::Every(BLOCK));
     }
@@ -108,31 +109,31 @@ impl OwnNode {
         self.chain.mine(blocks).expect("no disk");
     }
 
-    /// The newest blocks are replaced; what they held comes back in the first of the new ones.
+    /// Replaces the latest blocks; the first new block contains their transactions.
     pub fn reorg(&self, depth: u64) {
         self.chain.reorg(&Reorg { depth, reinclude: true, ..Reorg::default() }).expect("that many blocks");
     }
 
-    /// The newest blocks are replaced, and one of their transactions is never seen again.
+    /// Replaces the latest blocks and drops one of their transactions for good.
     pub fn reorg_without(&self, depth: u64, tx: &str) {
         let drop = vec![tx.parse().expect("a hash")];
         self.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
     }
 
-    /// A new customer's wallet, in use: the bank's controller is on the chain.
+    /// A new customer's wallet, in use: the bank's controller is on chain.
     pub async fn wallet(&self, customer: &str) -> String {
         let wallet = self.bank.wallet(customer).await;
         self.bank.becomes_active(&wallet).await;
         wallet
     }
 
-    /// The watcher has taken in everything that is there now.
+    /// Waits until the watcher has processed every existing block.
     pub async fn taken_in(&self) {
         let head = self.chain.block_number();
         let newest = || async { self.running.store().chain_headers(1).await.expect("read").pop() };
         let is_there = || async {
             match newest().await {
-                // Its newest block is the chain's: none of a branch that was left.
+                // Its latest block is the chain's, not one of an abandoned branch.
                 Some(taken) => taken.number >= head && self.hash_of(taken.number) == Some(taken.hash.to_string()),
                 None => false,
             }
@@ -146,7 +147,7 @@ impl OwnNode {
         block["hash"].as_str().map(str::to_owned)
     }
 
-    /// What the chain says that an address holds of a coin.
+    /// The on-chain balance of an address in a token.
     pub async fn holds(&self, coin: domain::currency::StableCoin, address: &str) -> u64 {
         let side = self.running.chain();
         let token = side.config.token(coin).expect("a token");
@@ -160,7 +161,7 @@ impl OwnNode {
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
     }
 
-    /// What the chain holds is what the ledger says (I14).
+    /// The chain's balances match the ledger (I14).
     pub async fn agrees_with_the_ledger(&self) {
         let store = self.running.store();
         let wish = reconcile::want(store).await.expect("asked");
@@ -168,12 +169,15 @@ impl OwnNode {
             let last = reconcile::last(store).await.expect("read");
             last.filter(|report| report.wanted == Some(wish))
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+            "no reconciliation ran"
+        );
         let report = report().await.expect("there");
         assert_eq!((report.found, report.vaults > 0), (0, true), "{report:?}");
     }
 
-    /// The same after the service was stopped and started again.
+    /// The same after a restart of the service.
     pub async fn restart(self) -> OwnNode {
         let OwnNode { chain, running, bank } = self;
         drop(running);
@@ -181,7 +185,7 @@ impl OwnNode {
         OwnNode { chain, running: bank.bank.running.clone(), bank }
     }
 
-    /// Stops in order; the books are right, and the chain's.
+    /// Stops gracefully after verifying the books against the chain.
     pub async fn finish(self) {
         self.agrees_with_the_ledger().await;
         let OwnNode { running, bank, .. } = self;
@@ -189,14 +193,14 @@ impl OwnNode {
         running.finish().await;
     }
 
-    /// Stops in order where nothing was ever paid.
+    /// Stops gracefully where nothing was ever paid.
     pub async fn finish_idle(self) {
         let OwnNode { running, bank, .. } = self;
         drop(bank);
         running.finish().await;
     }
 
-    /// Stops in order while something is still to be done.
+    /// Stops gracefully with work still pending.
     pub async fn stop(self) {
         let OwnNode { running, bank, .. } = self;
         drop(bank);
@@ -217,7 +221,7 @@ fn open(options: Options) -> DevChain {
     DevChain::open(options).expect("a chain in memory")
 }
 
-/// A node over HTTP; its address.
+/// Starts a node over HTTP and returns its address.
 pub async fn serve(chain: DevChain) -> String {
     serve_node(node(chain)).await
 }
@@ -234,16 +238,16 @@ fn node(chain: DevChain) -> Router {
     Router::new().route("/", post(answer)).with_state(chain)
 }
 
-/// What a node answers. Other nodes' name for giving somebody gas is understood too.
+/// A node's answers. Also understands other nodes' method for funding an address with gas.
 pub async fn answer(chain: &DevChain, body: &[u8]) -> Vec<u8> {
     let body = String::from_utf8_lossy(body).replace("anvil_setBalance", "dev_setBalance");
     chain.serve_bytes(body.as_bytes()).await
 }
 
-/// What a node answers instead of the truth: each method call passes through all that the test has put here.
+/// Replacements for a node's answers: each call passes through all of the test's replacements.
 type Twist = Box<dyn FnMut(&str, &Value, &mut Value) + Send>;
 
-/// A node in front of a healthy one that lies, lags, is silent or forgets, as the test says.
+/// A node that fronts a healthy one and lies, lags, stays silent or forgets, as the test says.
 #[derive(Clone, Default)]
 pub struct Tricks(Arc<Mutex<Played>>);
 
@@ -257,31 +261,31 @@ struct Played {
 
 impl Tricks {
     fn played(&self) -> MutexGuard<'_, Played> {
-        self.0.lock().expect("nobody panicked")
+        self.0.lock().expect("not poisoned")
     }
 
-    /// Every answer passes through this from now on: method, parameters, and the whole JSON-RPC answer.
+    /// Passes every further answer through this: method, parameters, and the whole JSON-RPC answer.
     pub fn twist(&self, twist: impl FnMut(&str, &Value, &mut Value) + Send + 'static) {
         self.played().twists.push(Box::new(twist));
     }
 
-    /// It answers nothing, or answers again.
+    /// Stops or resumes answering.
     pub fn set_silent(&self, is_silent: bool) {
         self.played().is_silent = is_silent;
     }
 
-    /// It answers arrays of requests with one error for all of them.
+    /// Answers batch requests with a single error.
     pub fn refuse_batches(&self) {
         self.played().refuses_batches = true;
     }
 
-    /// It is a healthy node from now on, as if it had been replaced.
+    /// Behaves like a healthy node from now on, as if it had been replaced.
     pub fn replace(&self) {
         let mut played = self.played();
         (played.twists, played.is_silent) = (Vec::new(), false);
     }
 
-    /// How often it was asked for something.
+    /// How often a method was called.
     pub fn calls(&self) -> u64 {
         self.played().calls
     }

@@ -1,7 +1,8 @@
-//! Services to test against: real sockets, real stores, a simulated bank.
+//! Services under test: real sockets, real stores, a simulated bank.
 //!
-//! One mock service per backend is shared by all tests that need nothing special; others start their own. Whenever
-//! nobody uses the shared one, the books of the tenants that used it are verified, and all books of any other at its end.
+//! Tests without special needs share one mock service per backend; others start their own. When the
+//! shared service is idle, the books of its recent tenants are verified; a dedicated service's
+//! books, when it ends.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -28,9 +29,10 @@ use tokio::sync::{Mutex, MutexGuard, OnceCell};
 
 use super::runtime;
 
-/// The key-encryption key of all services: databases are copies of one template, which is sealed with it.
+/// The key-encryption key of all services: databases are copies of one template, which is encrypted
+/// with it.
 const KEK: [u8; 32] = [7; 32];
-/// Longest orderly stop.
+/// Timeout of a graceful stop.
 const STOP_MAX: Duration = Duration::from_secs(20);
 
 /// A store that the service runs on.
@@ -40,28 +42,29 @@ pub enum On {
     Postgres,
 }
 
-/// The PostgreSQL of this run; `None` where the run does without (said once).
+/// The PostgreSQL of this run; `None` if the run excludes it (reported once).
 pub fn cluster() -> Option<&'static Cluster> {
     static CLUSTER: OnceLock<Option<&'static Cluster>> = OnceLock::new();
     *CLUSTER.get_or_init(|| testkit::postgres::for_tests("server/tests/it").expect("PostgreSQL"))
 }
 
-/// What a service of its own is like.
+/// Settings of a dedicated service.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Configuration keys and values on top of [`defaults`].
     pub config: Vec<(String, String)>,
-    /// How the simulated bank behaves.
+    /// The behaviour of the simulated bank.
     pub behaviour: Behaviour,
 }
 
 impl Setup {
-    /// A mock service with frozen rates whose bank takes no time.
+    /// A mock service with frozen rates and an instant bank.
     pub fn new() -> Setup {
         Setup { config: Vec::new(), behaviour: Behaviour::instant() }
     }
 
-    /// The same with the wallet service, on a built-in chain whose blocks come fast, and a sender who pays when told.
+    /// The same with the wallet service, on a built-in chain with fast blocks, and a sender who
+    /// pays on request.
     pub fn with_wallets() -> Setup {
         Setup::new()
             .set("wallets.enabled", "true")
@@ -69,25 +72,25 @@ impl Setup {
             .set("chain.block_time_ms", "40")
     }
 
-    /// The same with a configuration key.
+    /// Sets a configuration key.
     pub fn set(mut self, key: &str, value: &str) -> Setup {
         self.config.push((key.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same where a rail's clock stands at noon: no day of it ends while a test goes on.
+    /// Sets a rail's clock to noon, so that none of its days ends during a test.
     pub fn at_noon(self, rail: &str) -> Setup {
         let ahead = 12 - WallClock.now().minute_of_day() / 60;
-        // In these names the sign is the other way round: "Etc/GMT-2" is two hours ahead.
+        // These names have the opposite sign: "Etc/GMT-2" is two hours ahead.
         self.set(&format!("rails.{rail}.time_zone"), &format!("Etc/GMT{:+}", -ahead))
     }
 
-    /// The same with another bank.
+    /// Sets the bank's behaviour.
     pub fn bank(self, behaviour: Behaviour) -> Setup {
         Setup { behaviour, ..self }
     }
 
-    /// Starts it.
+    /// Starts the service.
     pub async fn start(self, on: On) -> Arc<Running> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().to_owned();
@@ -96,7 +99,8 @@ impl Setup {
     }
 }
 
-/// A bank that settles, returns and contradicts itself soon after, so that every state can be seen on the way.
+/// A bank that settles, returns and contradicts itself after short delays, so that every state is
+/// visible.
 pub fn brisk() -> Behaviour {
     Behaviour {
         settle: DelayRange::millis(40, 80),
@@ -112,7 +116,7 @@ pub struct Running {
     pub on: On,
     /// `http://127.0.0.1:port`
     pub url: String,
-    /// Where its data lies.
+    /// The data directory.
     pub data_dir: PathBuf,
     service: Started,
     payments: Payments,
@@ -174,7 +178,7 @@ impl Running {
         &self.wallets
     }
 
-    /// The chain that wallets live on.
+    /// The chain of the wallets.
     pub fn chain(&self) -> &ChainSide {
         self.chain.as_ref().expect("a service with wallets")
     }
@@ -188,45 +192,46 @@ impl Running {
         self.clock.now()
     }
 
-    /// Every balance recomputed, every currency summed to zero, every open payment looked after.
+    /// Checks that balances match transfers, currencies sum to zero, and every open payment has a
+    /// job.
     pub async fn verify_books(&self) {
         let report = books::verify(self.store()).await.expect("the books can be read");
         assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
     }
 
-    /// The same for the tenants that came since it was asked for last.
+    /// The same for the tenants since the last call.
     async fn verify_new_books(&self) {
-        let new = std::mem::take(&mut *self.unverified.lock().expect("nobody panicked"));
+        let new = std::mem::take(&mut *self.unverified.lock().expect("not poisoned"));
         let report = books::verify_some(self.store(), &new).await.expect("the books can be read");
         assert_eq!(report.findings, Vec::<String>::new(), "{:?}", self.on);
     }
 
-    /// Remembers a tenant whose books are to be verified.
+    /// Registers a tenant whose books will be verified.
     pub fn joined(&self, tenant: &Tenant) {
-        self.unverified.lock().expect("nobody panicked").push(tenant.clone());
+        self.unverified.lock().expect("not poisoned").push(tenant.clone());
     }
 
-    /// Verifies the books and stops in order.
+    /// Verifies the books and stops gracefully.
     pub async fn finish(self: Arc<Self>) {
         self.verify_books().await;
         self.stop().await;
     }
 
-    /// Stops in order and starts again on the same store, at another address.
+    /// Restarts gracefully on the same store, at a new address.
     pub async fn restart(self: Arc<Self>) -> Arc<Running> {
         let (on, data_dir, behaviour) = (self.on, self.data_dir.clone(), self.behaviour.clone());
         let (config, dir) = self.end().await;
         Running::start(config, behaviour, on, &data_dir, dir).await
     }
 
-    /// Stops in order.
+    /// Stops gracefully.
     pub async fn stop(self: Arc<Self>) {
         self.end().await;
     }
 
     async fn end(self: Arc<Self>) -> (Config, Option<TempDir>) {
         let service = self.service.take();
-        // What we hold of the engine must go first: it ends when its last handle does.
+        // Drop the engine's handles first: it ends with its last handle.
         let running = Arc::into_inner(self).expect("the last user of the service");
         let Running { payments, wallets, chain, bank, config, dir, .. } = running;
         drop((payments, wallets, chain, bank));
@@ -234,19 +239,19 @@ impl Running {
         (config, dir)
     }
 
-    /// Tells it to stop, while others still look at it. [`Running::stop`] is not possible afterwards.
+    /// Signals a stop while others still use it. [`Running::stop`] is not possible afterwards.
     pub fn begin_stop(&self) -> tokio::task::JoinHandle<()> {
         let service = self.service.take().expect("stopped once");
         tokio::spawn(service.stop(STOP_MAX))
     }
 }
 
-/// What is to be stopped. A service that a test leaves running takes its share of the processor from all later tests.
+/// Stops on drop. A service left running would slow down all later tests.
 struct Started(std::sync::Mutex<Option<Service>>);
 
 impl Started {
     fn take(&self) -> Option<Service> {
-        self.0.lock().expect("nobody panicked").take()
+        self.0.lock().expect("not poisoned").take()
     }
 }
 
@@ -259,7 +264,7 @@ impl Drop for Started {
     }
 }
 
-/// The metrics recorder is one per process.
+/// The process-wide metrics recorder.
 fn exposition() -> Exposition {
     static EXPOSITION: OnceLock<Exposition> = OnceLock::new();
     EXPOSITION.get_or_init(|| install_recorder(&["pak-raast".to_owned()]).expect("the only recorder")).clone()
@@ -273,7 +278,7 @@ async fn config(setup: &Setup, on: On) -> Config {
     Config::load(&Sources { overrides, ..Sources::default() }).expect("a valid configuration")
 }
 
-/// What all services here have in common.
+/// Settings common to all services.
 fn defaults() -> Vec<(String, String)> {
     [
         ("environment", "mock"),
@@ -281,9 +286,9 @@ fn defaults() -> Vec<(String, String)> {
         ("store.writers", "2"),
         ("store.readers", "2"),
         ("engine.poll_interval_ms", "50"),
-        // All tests come from one address.
+        // All tests share one client address.
         ("console.sign_ins_per_minute", "10000"),
-        // A chain takes its time to start: only for who needs one.
+        // Starting a chain takes time, so only tests that need it do.
         ("wallets.enabled", "false"),
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()))
@@ -297,7 +302,7 @@ fn store_url(on: On) -> String {
             let cluster = cluster().expect("the run includes PostgreSQL");
             let template = cluster.template("server_it", |url| {
                 let url = url.to_owned();
-                // A runtime of its own: the caller's is busy waiting for this.
+                // A separate runtime: the caller's is blocked waiting for this.
                 std::thread::scope(|scope| scope.spawn(|| migrate(url)).join().expect("the migration does not panic"))
             });
             cluster.database_from(&template.expect("a template"), "server_it").expect("a database")
@@ -316,7 +321,7 @@ fn migrate(url: String) -> Result<(), String> {
     })
 }
 
-/// The shared service of a backend, with a count of who uses it now.
+/// The shared service of a backend, with a count of its users.
 struct Shared {
     running: OnceCell<Arc<Running>>,
     users: AtomicUsize,
@@ -353,7 +358,7 @@ pub async fn shared_wallets(on: On) -> Arc<Running> {
     WITH_WALLETS[on as usize].get_or_init(|| wallets_in("wallets", on)).await.clone()
 }
 
-/// A shared service with wallets whose clock the tests move: one test at a time has it.
+/// A shared service with wallets and a movable clock: one test at a time uses it.
 pub async fn moving_clock(on: On) -> (Arc<Running>, MutexGuard<'static, ()>) {
     static MOVING: [OnceCell<Arc<Running>>; 2] = [const { OnceCell::const_new() }; 2];
     static TURN: [Mutex<()>; 2] = [const { Mutex::const_new(()) }; 2];
@@ -367,7 +372,7 @@ async fn wallets_in(name: &str, on: On) -> Arc<Running> {
     Running::start(config(&Setup::with_wallets(), on).await, brisk(), on, &dir, None).await
 }
 
-/// Counts a test as a user of the shared service; the one that leaves it unused verifies the books.
+/// Counts a test as a user of the shared service; the last one verifies the books.
 pub fn counted(on: On, test: Pin<Box<dyn Future<Output = ()> + '_>>) {
     let shared = shared_of(on);
     shared.users.fetch_add(1, Ordering::SeqCst);
@@ -381,14 +386,14 @@ pub fn counted(on: On, test: Pin<Box<dyn Future<Output = ()> + '_>>) {
     }
 }
 
-/// Where a shared service of this process keeps its files. It cannot clean up behind itself; the next run does.
+/// The data directory of a shared service. The next run cleans it up.
 fn shared_dir(on: On) -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
     for old in std::fs::read_dir(&home).into_iter().flatten().flatten() {
         let name = old.file_name().to_string_lossy().into_owned();
         let alive = name.rsplit('-').next().is_some_and(|pid| Path::new("/proc").join(pid).exists());
         if !alive {
-            // Both stores' services look, perhaps at the same time: one of them finds it gone.
+            // Both stores' services may do this at once; one of them finds it gone.
             let removed = std::fs::remove_dir_all(old.path());
             let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
             assert!(is_gone, "an old directory can be removed: {:?}", old.path());

@@ -1,4 +1,5 @@
-//! A bank as a client of the wallet service: wallets of customers, senders who pay when told, and a receiver of webhooks.
+//! A bank as a client of the wallet service: customers' wallets, senders who pay on request, and a
+//! webhook endpoint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +17,13 @@ use super::client::{Answer, Bank, Call};
 use super::json::Json;
 use super::service::{On, Running, Setup, shared_wallets};
 
-/// Longest wait for anything that should come about: longer than a window of calls.
+/// Timeout for any expected event: longer than a rate limit window.
 const WAIT_MAX: Duration = Duration::from_secs(90);
-/// How often the API is asked for news: some of a minute's hundred calls are left for what a test does.
+/// Poll interval of the API, which leaves part of a minute's hundred calls to the test itself.
 const LOOK_EVERY: Duration = Duration::from_millis(1_000);
-/// Signs the webhooks of every bank here.
+/// The webhook secret of every bank.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Who did it, in the audit log.
+/// The actor in the audit log.
 const WHO: &str = "test";
 /// A Pakistani account that the simulated bank pays to.
 pub const IBAN: &str = "PK36SCBL0000001123456702";
@@ -37,17 +38,17 @@ pub struct WalletBank {
 }
 
 impl WalletBank {
-    /// A new bank at the shared service.
+    /// A new bank on the shared service.
     pub async fn new(on: On) -> WalletBank {
         WalletBank::at(&shared_wallets(on).await).await
     }
 
-    /// A new bank at the shared service, with an agreement of its own.
+    /// A new bank on the shared service, with its own policy.
     pub async fn agreed(on: On, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
         WalletBank::at_with(&shared_wallets(on).await, agree).await
     }
 
-    /// The only bank at a service of its own.
+    /// The only bank on a dedicated service.
     pub async fn alone(on: On, setup: Setup) -> WalletBank {
         WalletBank::at(&setup.start(on).await).await
     }
@@ -69,21 +70,21 @@ impl WalletBank {
         WalletBank { bank, receiver, key, minter }
     }
 
-    /// The last act at a service of its own: verifies its books and stops it.
+    /// Ends a dedicated service: verifies its books and stops it.
     pub async fn finish(self) {
         let WalletBank { bank, receiver, .. } = self;
         bank.finish().await;
         drop(receiver);
     }
 
-    /// The same bank after its service, its own alone, was stopped and started again.
+    /// The same bank after a restart of its dedicated service.
     pub async fn restart(self) -> WalletBank {
         let WalletBank { bank, receiver, key, .. } = self;
         let bank = bank.restart().await;
         WalletBank { minter: minter(&key, &bank.running.url), bank, receiver, key }
     }
 
-    /// A call by somebody with these roles.
+    /// A call with these roles.
     pub fn call_as(&self, roles: &[&str], method: Method, path: &str, body: Option<String>) -> Call {
         let token = self.minter.authorization(Grant { roles, ..Grant::new(WallClock.now(), 300) });
         let call = self.bank.unsigned(method, path, body.map(String::into_bytes));
@@ -110,7 +111,7 @@ impl WalletBank {
         self.provision_call(customer).send().await.ok()["wallet_id"].text().to_owned()
     }
 
-    /// A payment request for an amount of a coin.
+    /// A payment request for an amount of a token.
     pub async fn request(&self, wallet: &str, amount: &str, currency: &str) -> Json {
         let amount = format!(r#"{{"type":"crypto","value":"{amount}","currency":"{currency}"}}"#);
         self.post("/v1/sdk/payment-requests", format!(r#"{{"wallet_id":"{wallet}","amount":{amount}}}"#))
@@ -119,20 +120,21 @@ impl WalletBank {
             .ok()
     }
 
-    /// The simulated sender pays a request as its amount says; `query` may say otherwise.
+    /// Lets the simulated sender pay a request; `query` may override the amount.
     pub async fn paid(&self, request: &Json, query: &str) {
         let path = format!("/sandbox/payment-requests/{}/pay{query}", request["payment_request_id"].text());
         self.bank.unsigned(Method::POST, &path, None).send().await.ok();
     }
 
-    /// A request that is paid, and its transaction once it has the status.
+    /// A paid request, and its transaction once it has the status.
     pub async fn deposit(&self, wallet: &str, amount: &str, status: &str) -> (Json, Json) {
         let request = self.request(wallet, amount, "USDC").await;
         self.paid(&request, "").await;
         (request, self.newest(wallet, status).await)
     }
 
-    /// The newest transaction of a wallet, once it has the status. Waited for in the store, where looking costs no calls.
+    /// The latest transaction of a wallet once it has the status. Polls the store, which costs no
+    /// API calls.
     pub async fn newest(&self, wallet: &str, status: &str) -> Json {
         self.newest_in_store(wallet, status).await;
         let page = self.get(&format!("/v1/sdk/transactions?wallet_id={wallet}")).send().await.ok();
@@ -157,29 +159,29 @@ impl WalletBank {
         assert!(there.await, "the newest transaction did not become {status}: {:?}", newest().await);
     }
 
-    /// The bank's controller is on the chain, and the wallet in use.
+    /// Waits until the bank's controller is on chain and the wallet is in use.
     pub async fn becomes_active(&self, wallet: &str) {
         let path = format!("/v1/sdk/wallets/{wallet}");
         self.once(&path, |shown| (shown["status"].text() == "ACTIVE").then(|| shown.clone())).await;
     }
 
-    /// What a page answers, once it answers what is looked for.
+    /// The response of a page once it contains the expected text.
     pub async fn once(&self, path: &str, found: impl Fn(&Json) -> Option<Json>) -> Json {
         let last = std::sync::Mutex::new((Json::Null, None));
         let there = testkit::wait::until_async_every(LOOK_EVERY, WAIT_MAX, || async {
             let answer = self.get(path).send().await;
-            // Whoever looks too often has to come back later.
+            // Rate limited: try again later.
             if answer.status == 429 {
                 return false;
             }
             let page = answer.ok();
             let found = found(&page);
             let is_there = found.is_some();
-            *last.lock().expect("nobody panicked") = (page, found);
+            *last.lock().expect("not poisoned") = (page, found);
             is_there
         });
         let there = there.await;
-        let (page, found) = last.into_inner().expect("nobody panicked");
+        let (page, found) = last.into_inner().expect("not poisoned");
         assert!(there, "{path} never became what was looked for: {page}");
         found.expect("it is there")
     }
@@ -190,7 +192,7 @@ impl WalletBank {
         balance_in(&shown, currency).to_owned()
     }
 
-    /// Waits until the wallet's balance is as wanted.
+    /// Waits for the wallet's balance.
     pub async fn balanced(&self, wallet: &str, currency: &str, wanted: &str) {
         let found = |shown: &Json| (balance_in(shown, currency) == wanted).then(|| shown.clone());
         self.once(&format!("/v1/sdk/wallets/{wallet}"), found).await;
@@ -204,7 +206,7 @@ impl WalletBank {
         self.post("/v1/sdk/orders", body)
     }
 
-    /// An order of a wallet, once it has the status. Waited for in the store: 50 calls a minute are few.
+    /// An order of a wallet once it has the status. Polls the store: 50 API calls a minute are few.
     pub async fn order_reaches(&self, wallet: &str, order: &str, status: &str) -> Json {
         let id = domain::ids::ExchangeId::parse(order).expect("an order's id");
         let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
@@ -218,7 +220,8 @@ impl WalletBank {
         orders.find(|it| it["order_id"].text() == order).expect("the order is listed").clone()
     }
 
-    /// The types of the genuine webhooks about a thing in the order in which they were taken, once there are so many.
+    /// The types of the valid webhooks about a resource in order of receipt, once there are this
+    /// many.
     pub async fn webhooks(&self, subject: &str, count: usize) -> Vec<String> {
         let about = || {
             let book = self.receiver.book();
@@ -238,7 +241,7 @@ fn minter(key: &IssuedKey, url: &str) -> Minter {
     Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url)
 }
 
-/// The body of a refusal of the wallet service, whose form is checked.
+/// The body of a wallet service refusal, with its format checked.
 #[track_caller]
 pub fn refused(answer: &Answer, status: u16, error: &str, field: Option<&str>) -> Json {
     assert_eq!(answer.status, status, "{answer:?}");

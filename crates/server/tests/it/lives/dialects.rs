@@ -1,5 +1,5 @@
-//! Messages as other banks write them, through a rail `directory`: each stands for its kind. A file is filled from the
-//! pain.001 that the payment went out in and laid into the rail's directory.
+//! Messages in other banks' dialects, through a `directory` rail: one per kind. Each file is
+//! derived from the payment's pain.001 and placed in the rail's directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,13 +34,13 @@ on_both_stores! {
     files_in_capitals_and_strangers_are_not_passed_over
 }
 
-/// A payment service whose one rail for Pakistan is a directory, with nobody at its other end.
+/// A payment service whose only rail for Pakistan is a directory without a bank.
 struct Desk {
     bank: Bank,
     dir: TempDir,
 }
 
-/// A payment as it was sent.
+/// A payment as sent.
 struct Sent {
     payment: String,
     message: String,
@@ -71,7 +71,7 @@ impl Desk {
         Desk { bank: Bank::alone(on, setup).await, dir }
     }
 
-    /// Pays, and reads the pain.001 that the payment went out in.
+    /// Pays, and reads the payment's pain.001.
     async fn sent(&self) -> Sent {
         let payment = self.bank.paid(Country::Pak, |order| order).await;
         let end_to_end = payment.replace('-', "");
@@ -104,7 +104,7 @@ impl Desk {
         fs::rename(hidden, dir.join(name)).expect("renamed");
     }
 
-    /// Lays a file down and waits until it is read and put away.
+    /// Places a file and waits until it is processed and archived.
     async fn lay_and_read(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         self.lay(name, content);
         let dir = self.dir.path().join("in");
@@ -134,7 +134,7 @@ impl Desk {
         charges.map_or(0, |account| account.balance().minor)
     }
 
-    /// What people were called for about what the rail said.
+    /// The alerts about the rail's reports.
     async fn discrepancies(&self, sent: &Sent) -> Vec<String> {
         let store = self.bank.running.store();
         let found = store.discrepancies(self.bank.tenant.id, 100).await.expect("read");
@@ -214,7 +214,8 @@ async fn case_01_pmtinf_rjct(on: On) {
     desk.bank.finish().await;
 }
 
-/// "Duplicate" proves that the bank has it: the money stays reserved, and what the bank says later counts.
+/// "Duplicate" proves that the bank has the payment: the money stays reserved, and later reports
+/// count.
 async fn case_03_rjct_am05_as_the_first_answer(on: On) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;
@@ -244,7 +245,7 @@ async fn case_03_rjct_am05_after_acsp(on: On) {
     desk.bank.finish().await;
 }
 
-/// Another member of the kind: the whole message is a duplicate, by a code of its own and beside another reason.
+/// A second form: the whole message is a duplicate, with its own code and next to another reason.
 async fn case_03_a_group_that_was_received_before(on: On) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;
@@ -285,7 +286,7 @@ fn statement(version: &str, period_end: &str, more: &str) -> String {
     document(&format!("camt.053.001.{version}"), "BkToCstmrStmt", &body)
 }
 
-/// How many entries of kept statements are about a payment.
+/// The number of entries about a payment in stored statements.
 async fn entries_of(desk: &Desk, sent: &Sent) -> usize {
     let found = desk.bank.running.store().open_bookings(None, 100).await.expect("read");
     let own = found.iter().filter(|it| it.attempt.payment.to_string() == sent.payment);
@@ -397,7 +398,7 @@ async fn case_14_end_of_day_24h(on: On) {
     desk.bank.finish().await;
 }
 
-/// A debit of the amount and 25 rupees, and a return that the bank cut by 100.
+/// A debit of the amount plus 25 rupees, and a return that the bank reduced by 100.
 async fn a_debit_with_charges_books_them_and_a_return_less_charges_too(on: On) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;

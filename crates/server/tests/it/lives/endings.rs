@@ -1,5 +1,5 @@
-//! The endings that the sandbox lets a beneficiary's account choose (`decisions.md`, "Sandbox values"), over both ways
-//! to the bank. Whatever happens, the bank's own book shows at most one pay-out.
+//! The outcomes that a beneficiary's account selects in a sandbox (`decisions.md`, "Sandbox
+//! values"), over both transports. In every case the bank's own ledger shows at most one payout.
 
 use domain::attempt::{AttemptState, Doubt};
 use domain::country::Country;
@@ -20,11 +20,12 @@ on_both_stores! {
     each_ending_is_reached_over_a_directory
     every_country_reaches_its_endings
     a_withheld_answer_is_found_by_asking
-    an_unknown_payment_is_resolved_by_people
+    an_unknown_payment_is_resolved_by_operators
     a_payment_without_news_becomes_unknown
 }
 
-/// Last four characters of the account, the state that it leads to, the message, and what the book shows.
+/// Last four characters of the account, the resulting state, the message, and the bank's ledger
+/// entries.
 const ENDINGS: [(&str, &str, &str, &[&str]); 9] = [
     ("6702", "succeeded", "null", &["paid"]),
     ("0001", "failed", "\"AC04: account closed\"", &[]),
@@ -54,7 +55,7 @@ async fn reach_all(bank: &Bank, country: Country) {
             "{ending}: {reference}"
         );
     }
-    // A contradiction that comes after success changes nothing and is noted.
+    // A contradiction after success changes nothing and is recorded.
     let contradicted = &made.last().expect("nine").0;
     let noted = || async {
         let noted = bank.running.store().discrepancies(bank.tenant.id, 100).await.expect("they can be read");
@@ -64,7 +65,7 @@ async fn reach_all(bank: &Bank, country: Country) {
     let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("they can be read");
     let called =
         |(_, alert): &(_, Alert)| alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted;
-    assert!(alerts.iter().any(called), "nobody was called: {alerts:?}");
+    assert!(alerts.iter().any(called), "no alert was opened: {alerts:?}");
     for (id, (ending, state, _, book)) in &made {
         bank.reaches(country, id, state).await;
         let kinds: Vec<String> = bank.book(id).await.iter().map(|line| line["kind"].text().to_owned()).collect();
@@ -100,7 +101,7 @@ async fn every_country_reaches_its_endings(on: On) {
     }
 }
 
-/// `0006`: the bank took the order and its answer got lost; its report is far away.
+/// `0006`: the bank accepted the order, its answer was lost, and its report comes much later.
 async fn a_withheld_answer_is_found_by_asking(on: On) {
     let far = Span::hours(10).0 / 1_000;
     let behaviour = Behaviour { withheld_notice: DelayRange::millis(far, far), ..Behaviour::instant() };
@@ -115,7 +116,7 @@ async fn a_withheld_answer_is_found_by_asking(on: On) {
     bank.finish().await;
 }
 
-async fn an_unknown_payment_is_resolved_by_people(on: On) {
+async fn an_unknown_payment_is_resolved_by_operators(on: On) {
     let bank = Bank::new(on).await;
     for (status, state) in
         [(RailStatus::Settled, "succeeded"), (RailStatus::Rejected, "failed"), (RailStatus::Accepted, "processing")]
@@ -131,7 +132,7 @@ async fn an_unknown_payment_is_resolved_by_people(on: On) {
                 .resolve(bank.tenant.id, payment, seen, status.clone(), "statement, line 14".to_owned(), "test")
                 .await
         };
-        // People may have looked at an earlier doubt about the same attempt, or at another attempt.
+        // Operators may have resolved an earlier unknown outcome of this or another attempt.
         for other in [
             Doubt { since: seen.since - Span::millis(1), ..seen },
             Doubt { attempt: AttemptId(Uuid::new_v4()), ..seen },
@@ -144,7 +145,8 @@ async fn an_unknown_payment_is_resolved_by_people(on: On) {
     }
 }
 
-/// The answer was lost, and then nobody answers at all: unknown after the rail's window, until the bank speaks again.
+/// The answer was lost and the bank stays silent: unknown after the rail's window, until the bank
+/// reports again.
 async fn a_payment_without_news_becomes_unknown(on: On) {
     let hour = 3_600_000;
     let behaviour = Behaviour { settle: DelayRange::millis(hour, hour), ..Behaviour::instant() };

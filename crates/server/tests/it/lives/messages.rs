@@ -1,4 +1,4 @@
-//! What a rail is told, and how often: a message whose answer got lost comes again only where the rail knows it again.
+//! Messages to rails: a message with a lost answer is repeated only if the rail detects duplicates.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,13 +23,13 @@ on_both_stores! {
     the_corridors_purpose_stands_in_the_message
     names_go_out_in_the_rails_characters
     the_corridors_source_of_funds_and_split_names_stand_in_the_message
-    only_a_rail_that_detects_duplicates_is_told_again
+    only_a_rail_that_detects_duplicates_gets_a_repeat
 }
 
-/// Between two moves of the clock, so that the service keeps up with it.
+/// Pause between clock advances, so that the service keeps up.
 const PACE: Duration = Duration::from_millis(100);
 
-/// A bank that loses every payment message, and knows of none that it is asked about.
+/// A bank that loses every payment message and knows nothing when asked.
 #[derive(Clone, Default)]
 struct Forgetful {
     told: Arc<Mutex<Vec<String>>>,
@@ -50,24 +50,24 @@ impl Forgetful {
 
     /// The payment messages.
     fn told(&self) -> Vec<String> {
-        self.told.lock().expect("nobody panicked").clone()
+        self.told.lock().expect("not poisoned").clone()
     }
 
-    /// The first payment message, once it has come.
+    /// The first payment message, once it arrived.
     async fn first_told(&self) -> String {
         let told = || async { !self.told().is_empty() };
         assert!(testkit::wait::until_async(WAIT_MAX, told).await);
         self.told().remove(0)
     }
 
-    /// How often it was asked about one.
+    /// The number of inquiries.
     fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }
 
 async fn lose(State(bank): State<Forgetful>, message: String) -> StatusCode {
-    bank.told.lock().expect("nobody panicked").push(message);
+    bank.told.lock().expect("not poisoned").push(message);
     StatusCode::SERVICE_UNAVAILABLE
 }
 
@@ -77,7 +77,7 @@ async fn deny(State(bank): State<Forgetful>) -> String {
     status_document::<Standing>(&header, Original { id: "ASKED", name: "pacs.028.001.03" }, &[])
 }
 
-/// The same with a rail that leads to the bank at `url`.
+/// The same with a rail to the bank at `url`.
 fn connected(setup: Setup, rail: &str, url: &str) -> Setup {
     let keys = [("transport", "https"), ("url", url), ("debtor_name", "Demo Bank")];
     let keys = keys.into_iter().chain([("debtor_account", "1"), ("debtor_agent", "DEMOAEAD")]);
@@ -94,7 +94,7 @@ async fn the_corridors_purpose_stands_in_the_message(on: On) {
     bank.finish().await;
 }
 
-/// `corridors.md`: what the order has no field for is "filled from corridor config".
+/// `corridors.md`: fields that the order lacks are "filled from corridor config".
 async fn the_corridors_source_of_funds_and_split_names_stand_in_the_message(on: On) {
     let (raast, raast_url) = Forgetful::listen().await;
     let (napas, napas_url) = Forgetful::listen().await;
@@ -123,7 +123,8 @@ async fn the_corridors_source_of_funds_and_split_names_stand_in_the_message(on: 
     bank.finish().await;
 }
 
-/// `corridors.md`: "text is stored as sent; towards a rail it is transliterated to that rail's set".
+/// `corridors.md`: "text is stored as sent; towards a rail it is transliterated to that rail's
+/// set".
 async fn names_go_out_in_the_rails_characters(on: On) {
     let (raast, raast_url) = Forgetful::listen().await;
     let (npsb, npsb_url) = Forgetful::listen().await;
@@ -140,8 +141,8 @@ async fn names_go_out_in_the_rails_characters(on: On) {
     bank.finish().await;
 }
 
-/// "Not found" proves nothing: where a repetition might be paid too, nothing is left but to ask on.
-async fn only_a_rail_that_detects_duplicates_is_told_again(on: On) {
+/// "Not found" proves nothing: if a repeat might be paid twice, only further inquiries remain.
+async fn only_a_rail_that_detects_duplicates_gets_a_repeat(on: On) {
     let (raast, raast_url) = Forgetful::listen().await;
     let (npsb, npsb_url) = Forgetful::listen().await;
     let setup = connected(connected(Setup::new(), "pak-raast", &raast_url), "bgd-npsb", &npsb_url)

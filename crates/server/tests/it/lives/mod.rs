@@ -1,4 +1,4 @@
-//! Payments followed to their ends.
+//! Payments followed to their final state.
 
 mod dialects;
 mod endings;

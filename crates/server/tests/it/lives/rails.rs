@@ -1,4 +1,5 @@
-//! Rails that refuse, are away or lose answers: another one pays, or the same one later, and nobody pays twice.
+//! Rails that refuse, are unreachable or lose answers: another rail pays, or the same one later,
+//! and only once.
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -24,7 +25,7 @@ on_both_stores! {
     reports_are_fetched_at_once_after_a_restart
 }
 
-/// The rails that were tried, in order.
+/// The rails attempted, in order.
 async fn tried(bank: &Bank, id: &str) -> Vec<String> {
     let payment = PaymentId::parse(id).expect("an id");
     let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
@@ -35,7 +36,7 @@ fn faults(bank: &Bank, faults: Faults) {
     bank.running.bank().set_faults(faults).expect("the bank runs");
 }
 
-/// Moves the clock until the payment is in `state`.
+/// Advances the clock until the payment is in `state`.
 async fn with_time(bank: &Bank, id: &str, step: Span, state: &str) {
     let there = testkit::wait::until_async(WAIT_MAX, || async {
         bank.advance(step).await;
@@ -62,13 +63,13 @@ async fn another_refusal_ends_the_payment(on: On) {
     assert_eq!(tried(&bank, &id).await, ["pak-raast"]);
 }
 
-/// A port of this machine on which nobody listens.
+/// A local port without a listener.
 fn nowhere() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     format!("http://{}/iso", listener.local_addr().expect("an address"))
 }
 
-/// The cheapest rail leads nowhere: nothing that is sent over it leaves this machine.
+/// The cheapest rail is unreachable: its messages never leave this machine.
 fn raast_leads_nowhere() -> Setup {
     Setup::new()
         .set("rails.pak-raast.transport", "https")
@@ -88,7 +89,7 @@ async fn a_rail_that_cannot_be_reached_is_passed_over(on: On) {
     bank.finish().await;
 }
 
-/// The first one has the payment's own UUID (`sandbox::book`).
+/// The first attempt has the payment's own UUID (`sandbox::book`).
 async fn a_later_attempt_has_ids_of_its_own_below_the_payments_end_to_end_id(on: On) {
     let bank = Bank::alone(on, raast_leads_nowhere()).await;
     let id = bank.paid(Country::Pak, |order| order).await;
@@ -105,7 +106,8 @@ async fn a_later_attempt_has_ids_of_its_own_below_the_payments_end_to_end_id(on:
 async fn a_payment_that_no_rail_can_take_is_rejected_and_its_money_given_back(on: On) {
     let rails = ["pak-raast", "pak-ibft", "pak-rtgs"];
     let setup = rails.into_iter().fold(Setup::new(), |setup, rail| {
-        // Another bank than the beneficiary's: neither the quote nor the checks of an order look at that.
+        // A bank other than the beneficiary's: neither the quote nor the order's checks consider
+        // it.
         setup.set(&format!("rails.{rail}.banks"), "[\"HABB\"]")
     });
     let bank = Bank::alone(on, setup).await;
@@ -139,7 +141,7 @@ async fn payments_that_wait_too_long_are_rejected(on: On) {
     let id = bank.paid(Country::Pak, |order| order).await;
     with_time(&bank, &id, Span::secs(15), "rejected").await;
     let record = bank.record(Country::Pak, &id).await;
-    assert_eq!(record["response"]["msg"].text(), "no rail could take it in time");
+    assert_eq!(record["response"]["msg"].text(), "no rail accepted it in time");
     faults(&bank, Faults::NONE);
     assert!(bank.book(&id).await.is_empty());
     bank.finish().await;
@@ -181,7 +183,7 @@ async fn large_amounts_go_over_the_rails_that_take_them(on: On) {
     }
 }
 
-/// A service that stops hands its roles on: the next one waits for no lease to run out.
+/// A stopping service releases its roles: its successor waits for no lease to expire.
 async fn reports_are_fetched_at_once_after_a_restart(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let first = bank.paid(Country::Pak, |order| order).await;

@@ -1,5 +1,6 @@
-//! Every message on a wire, as it was really sent, against the structure of its ISO 20022 definition (`corridors.md`,
-//! "checked with `xmllint` against element order and types"). The structures are our own: see `tests/data/iso20022`.
+//! Validates every message as sent against the structure of its ISO 20022 definition
+//! (`corridors.md`, "checked with `xmllint` against element order and types"). The structures are
+//! our own: see `tests/data/iso20022`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use crate::harness::{Bank, On, Setup, run, xmllint};
 use crate::process::present;
 
 const STRUCTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/iso20022");
-/// What we send, then what the simulated bank sends.
+/// The service's messages, then the simulated bank's.
 const KINDS: [&str; 6] = ["pain.001", "pacs.028", "pain.002", "camt.053", "camt.054", "pacs.004"];
-/// Every rail that an example order may take.
+/// Every rail that an example order may use.
 const RAILS: [&str; 9] = [
     "bgd-npsb",
     "egy-ipn",
@@ -28,7 +29,7 @@ const RAILS: [&str; 9] = [
     "vnm-napas247",
 ];
 
-/// What `xmllint` says of a message beside the structure of `kind`; nothing where it is right.
+/// The `xmllint` errors of a message against the structure of `kind`; empty if valid.
 fn lint(kind: &str, dir: &Path, text: &str) -> String {
     let file = dir.join("message.xml");
     std::fs::write(&file, text).expect("written");
@@ -46,8 +47,8 @@ fn files(under: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every message in the exchange directories, by kind. A file that is on its way
-/// from one folder to another may be missed: it is there the next time.
+/// Every message in the exchange directories, by kind. A file being moved between folders may be
+/// missed and found the next time.
 fn messages(under: &Path) -> BTreeMap<&'static str, Vec<String>> {
     let mut found = Vec::new();
     files(under, &mut found);
@@ -105,7 +106,7 @@ async fn structures(on: On) {
     bank.finish().await;
 }
 
-/// A structure that takes everything would show nothing.
+/// A structure that accepts everything would prove nothing.
 #[test]
 fn the_structures_refuse_what_is_out_of_order() {
     if !present("ISO 20022 structures against wrong messages", &["xmllint"]) {

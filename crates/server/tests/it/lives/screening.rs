@@ -1,4 +1,4 @@
-//! Sanction screening: what it finds shows in the payment's life, never in the answer that accepts it.
+//! Sanctions screening: its findings affect the payment's life, never the response that accepts it.
 
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -19,14 +19,14 @@ on_both_stores! {
     a_person_decides_once
 }
 
-/// A name of the sample list, written a little differently: for a person to decide.
+/// A near match of the sample list, for review.
 const ALIKE: &str = "Zorblax Qibbletan";
 /// A name of the sample list.
 const LISTED: &str = "Zorblax Quibbleton";
 
 const NEUTRAL: &str = "payment cannot be executed";
 
-/// What screening says to a name, so that the tests stand on what they mean.
+/// Screens a name, to confirm the tests' assumptions.
 fn verdict(bank: &Bank, name: &str) -> Verdict {
     let world = bank.running.payments().world();
     world.screen.screen(&[Party { name, birthdate: None, country: Some("ARE") }], world.clock.now()).verdict()
@@ -43,7 +43,7 @@ async fn decide(bank: &Bank, id: &str, approve: bool) {
     bank.running.payments().review(bank.tenant.id, payment, approve, "test").await.expect("decided");
 }
 
-/// What of the prefund is reserved.
+/// The reserved part of the prefund.
 async fn reserved(bank: &Bank) -> i64 {
     let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("they can be read");
     let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
@@ -82,12 +82,12 @@ async fn a_payment_in_review_waits_for_a_person(on: On) {
     let of_payment: Vec<_> = events.iter().filter(|event| event["data"]["id"].text() == id).collect();
     assert_eq!(of_payment[0]["data"]["response"]["msg"].to_string(), "null");
     assert_eq!(of_payment[1]["data"]["response"]["msg"].text(), "in review");
-    // Repeating the request tells no more than the first answer did.
+    // A repeated request reveals no more than the first response.
     assert_eq!(call(&order).send().await.body, accepted.body);
     let steer = format!("/sandbox/payments/{id}/succeeded");
     bank.unsigned(Method::POST, &steer, None).send().await.refused(409, "not_at_the_bank");
     assert!(bank.book(&id).await.is_empty());
-    assert!(reserved(&bank).await > 0, "the money stays reserved meanwhile");
+    assert!(reserved(&bank).await > 0, "the money stays reserved");
 }
 
 async fn an_approved_payment_is_paid(on: On) {

@@ -1,4 +1,4 @@
-//! Rails that pay no more than so much for one sender within a day and a month: what would go beyond takes the next rail
+//! Rails with daily and monthly limits per sender: payments beyond them use the next rail
 //! (`corridors.md`: "EGY IPN 70,000 a transaction, 120,000 a day, 400,000 a month EGP").
 
 use domain::country::Country;
@@ -15,11 +15,11 @@ on_both_stores! {
     what_is_above_a_senders_month_goes_over_the_next_rail
     payments_sent_at_once_share_a_senders_day
     a_refusal_gives_the_senders_room_back
-    a_payment_that_no_rail_has_room_for_is_rejected_and_told_the_limit
-    a_customers_wallets_share_his_day
+    a_payment_beyond_every_rails_limit_is_rejected_with_the_limit
+    a_customers_wallets_share_a_daily_limit
 }
 
-/// Between 40,000 and 60,000 EGP: two of these fit into a day of the rail, three do not.
+/// Between 40,000 and 60,000 EGP: two of these fit into the rail's daily limit, three do not.
 const AED: &str = "4000";
 
 async fn pay(bank: &Bank, edit: impl FnOnce(Order) -> Order) -> String {
@@ -27,7 +27,7 @@ async fn pay(bank: &Bank, edit: impl FnOnce(Order) -> Order) -> String {
     bank.pay(&edit(quote.order())).await.ok()["id"].text().to_owned()
 }
 
-/// The rails that were tried, in order, once the payment is at its end.
+/// The rails attempted, in order, once the payment is final.
 async fn rails(bank: &Bank, id: &str, state: &str) -> Vec<String> {
     bank.reaches(Country::Egy, id, state).await;
     let payment = PaymentId::parse(id).expect("an id");
@@ -43,7 +43,7 @@ async fn paid_over(bank: &Bank, edit: impl FnOnce(Order) -> Order) -> Vec<String
 async fn what_is_above_a_senders_day_goes_over_the_next_rail(on: On) {
     let bank = Bank::alone(on, Setup::new().at_noon("egy-ipn")).await;
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"]);
-    // Another spelling of the name makes no other sender.
+    // A different spelling of the name is the same sender.
     assert_eq!(paid_over(&bank, |order| order.text("sender_name", "Another Spelling")).await, ["egy-ipn"]);
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ach"]);
     assert_eq!(paid_over(&bank, |order| order.text("sender_identity_doc", "Z7654321")).await, ["egy-ipn"]);
@@ -83,7 +83,7 @@ async fn a_refusal_gives_the_senders_room_back(on: On) {
         let id = pay(&bank, |order| order.ending(Country::Egy, "0002")).await;
         assert_eq!(rails(&bank, &id, "rejected").await, ["egy-ipn"]);
     }
-    // Accepted and paid, and back again: that gives room too.
+    // A paid and returned payment also frees headroom.
     let id = pay(&bank, |order| order.ending(Country::Egy, "0003")).await;
     assert_eq!(rails(&bank, &id, "reversed").await, ["egy-ipn"]);
     for rail in ["egy-ipn", "egy-ipn", "egy-ach"] {
@@ -92,7 +92,7 @@ async fn a_refusal_gives_the_senders_room_back(on: On) {
     bank.finish().await;
 }
 
-async fn a_payment_that_no_rail_has_room_for_is_rejected_and_told_the_limit(on: On) {
+async fn a_payment_beyond_every_rails_limit_is_rejected_with_the_limit(on: On) {
     let setup =
         Setup::new().at_noon("egy-ipn").set("rails.egy-ach.enabled", "false").set("rails.egy-rtgs.enabled", "false");
     let bank = Bank::alone(on, setup).await;
@@ -102,14 +102,14 @@ async fn a_payment_that_no_rail_has_room_for_is_rejected_and_told_the_limit(on: 
     let id = pay(&bank, |order| order).await;
     assert!(rails(&bank, &id, "rejected").await.is_empty(), "nothing was sent");
     let record = bank.record(Country::Egy, &id).await;
-    let told = "no route: egy-ipn takes no more than 120000.00 EGP a day of one sender";
+    let told = "no route: egy-ipn accepts no more than 120000.00 EGP a day from one sender";
     assert_eq!(record["response"]["msg"].text(), told);
     assert_eq!(bank.history(&id).await, ["payment.queued", "payment.rejected"]);
     bank.finish().await;
 }
 
-/// An exchange order pays its customer out over the same rails.
-async fn a_customers_wallets_share_his_day(on: On) {
+/// An exchange order pays its customer over the same rails.
+async fn a_customers_wallets_share_a_daily_limit(on: On) {
     let setup = Setup::with_wallets()
         .at_noon("pak-raast")
         .set("rails.pak-raast.max", "15000.00")

@@ -1,6 +1,6 @@
-//! The bank's statements (camt.053) against our attempts, over both ways to the bank: a clean day has no break, each
-//! mistake is exactly its break and its alert, a later statement mends what can be mended, and what a person closed stays
-//! closed. What a rail says about nothing of ours is kept.
+//! The bank's statements (camt.053) against the attempts, over both transports: a clean day has no
+//! discrepancy, each error causes exactly its discrepancy and alert, a later statement resolves
+//! what it can, and closed alerts stay closed. Unmatched reports are stored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ on_both_stores! {
     each_mistake_is_its_break_over_http
     each_mistake_is_its_break_over_a_directory
     a_statement_that_comes_again_adds_nothing
-    a_statement_that_comes_again_changed_is_told
+    a_changed_statement_is_reported
     returns_and_ends_are_compared
     reports_wait_for_their_statement_and_statements_for_reports
-    reports_about_nothing_of_ours_are_kept_and_told
+    unmatched_reports_are_stored_and_reported
     statements_wait_in_the_banks_book
     steering_a_statement_is_checked
 }
 
 const RAILS: [&str; 3] = ["pak-raast", "pak-ibft", "pak-rtgs"];
 
-/// A bank that makes statements, and a service that gives neither side any time.
+/// A bank that issues statements, and a service without tolerated delays.
 fn setup() -> Setup {
     Setup::new().bank(Behaviour { statements: true, ..brisk() }).set("payments.statement_grace_s", "0")
 }
@@ -44,12 +44,13 @@ fn over_directories(setup: Setup) -> Setup {
     })
 }
 
-/// How many statements are kept.
+/// The number of stored statements.
 async fn kept(bank: &Bank) -> usize {
     bank.running.store().newest_statements(10_000).await.expect("read").len()
 }
 
-/// Has the bank send its statements, wrong with this payment, and waits until they are kept.
+/// Lets the bank send its statements, with an error in this payment, and waits until they are
+/// stored.
 async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
     let before = kept(bank).await;
     let query = mistake.map_or_else(String::new, |(name, id)| format!("?mistake={name}&payment_id={id}"));
@@ -57,7 +58,7 @@ async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
     assert!(until_async(WAIT_MAX, || async { kept(bank).await > before }).await, "the statement is not kept");
 }
 
-/// Has the service compare.
+/// Runs a reconciliation.
 async fn compare(bank: &Bank) {
     let store = bank.running.store();
     let wish = reconcile::want(store).await.expect("wanted");
@@ -65,7 +66,7 @@ async fn compare(bank: &Bank) {
     assert!(until_async(WAIT_MAX, done).await, "the service does not compare");
 }
 
-/// Open breaks, each of which is one open alert and the other way round.
+/// Open discrepancies, each with exactly one open alert.
 async fn breaks(bank: &Bank) -> Vec<RailBreak> {
     let store = bank.running.store();
     let found = store.rail_breaks(bank.tenant.id, 100).await.expect("read");
@@ -107,7 +108,7 @@ async fn clean_day(bank: Bank) {
         bank.reaches(Country::Pak, id, state).await;
     }
     for _ in 0..2 {
-        // The second one is of a period in which nothing happened.
+        // The second statement covers a period without entries.
         close(&bank, None).await;
         compare(&bank).await;
         assert_eq!(breaks(&bank).await, []);
@@ -169,7 +170,7 @@ async fn each_mistake_is_its_break_over_a_directory(on: On) {
     each_mistake(Bank::alone(on, over_directories(setup())).await).await;
 }
 
-/// The newest statement that was read and filed, and where the bank's files come in.
+/// The latest processed statement file, and the inbox for the bank's files.
 fn filed(bank: &Bank) -> Option<(PathBuf, PathBuf)> {
     let inbox = bank.running.data_dir.join("exchange/pak-raast/in");
     let mut names: Vec<PathBuf> = fs::read_dir(inbox.join("archive"))
@@ -181,13 +182,13 @@ fn filed(bank: &Bank) -> Option<(PathBuf, PathBuf)> {
     names.pop().map(|path| (path, inbox))
 }
 
-/// Lays a file down as the bank does.
+/// Places a file as the bank does.
 fn lay_down(inbox: &Path, name: &str, content: &str) {
     fs::write(inbox.join(format!(".{name}")), content).expect("written");
     fs::rename(inbox.join(format!(".{name}")), inbox.join(name)).expect("renamed");
 }
 
-/// The statement of a day on which one entry was over another amount, as the bank filed it.
+/// The statement of a day with one entry of a different amount, as the bank filed it.
 async fn with_a_break(on: On) -> (Bank, String, PathBuf) {
     let bank = Bank::alone(on, over_directories(setup())).await;
     let id = succeeded(&bank).await;
@@ -199,7 +200,7 @@ async fn with_a_break(on: On) -> (Bank, String, PathBuf) {
     (bank, fs::read_to_string(path).expect("read"), inbox)
 }
 
-/// Waits until a file that was laid down is taken away.
+/// Waits until a placed file is processed.
 async fn taken(inbox: &Path, name: &str) {
     let gone = || async { !inbox.join(name).exists() };
     assert!(until_async(WAIT_MAX, gone).await, "{name} is not read");
@@ -218,16 +219,16 @@ async fn a_statement_that_comes_again_adds_nothing(on: On) {
     bank.finish().await;
 }
 
-async fn a_statement_that_comes_again_changed_is_told(on: On) {
+async fn a_changed_statement_is_reported(on: On) {
     let (bank, statement, inbox) = with_a_break(on).await;
     let before = kept(&bank).await;
     let changed = statement.replace("<CdtDbtInd>DBIT", "<CdtDbtInd>CRDT");
     assert_ne!(changed, statement);
     lay_down(&inbox, "9-changed.xml", &changed);
     let told = || async { !bank.running.store().strays(10).await.expect("read").is_empty() };
-    assert!(until_async(WAIT_MAX, told).await, "nobody is told");
+    assert!(until_async(WAIT_MAX, told).await, "no alert was opened");
     let strays = bank.running.store().strays(10).await.expect("read");
-    assert!(strays[0].what.contains("came before with another content"), "{strays:?}");
+    assert!(strays[0].what.contains("was received before with different content"), "{strays:?}");
     compare(&bank).await;
     assert_eq!((kept(&bank).await, kinds(&bank).await), (before, vec![BreakKind::Amount]), "the first one counts");
     bank.finish().await;
@@ -237,7 +238,7 @@ async fn returns_and_ends_are_compared(on: On) {
     let bank = Bank::alone(on, setup()).await;
     let id = succeeded(&bank).await;
     close(&bank, None).await;
-    // The money comes back: here by its report, there in the next statement.
+    // The money is returned: on one transport by its report, on the other in the next statement.
     bank.unsigned(Method::POST, &format!("/sandbox/payments/{id}/reversed"), None).send().await.ok();
     bank.reaches(Country::Pak, &id, "reversed").await;
     close(&bank, Some(("missing", &id))).await;
@@ -255,12 +256,12 @@ async fn reports_wait_for_their_statement_and_statements_for_reports(on: On) {
     close(&bank, Some(("missing", &id))).await;
     compare(&bank).await;
     assert_eq!(breaks(&bank).await, [], "there is time");
-    // The answer is lost and its report is on its way: the statement knows it first.
+    // The answer is lost and its report is on its way: the statement is first.
     let early = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0005")).await;
     bank.reaches(Country::Pak, &early, "processing").await;
     close(&bank, None).await;
     compare(&bank).await;
-    assert_eq!(breaks(&bank).await, [], "mended before anybody was called");
+    assert_eq!(breaks(&bank).await, [], "resolved before an alert was opened");
     bank.finish().await;
 }
 
@@ -273,7 +274,7 @@ fn report(message: &str, attempt: &str) -> String {
     )
 }
 
-async fn reports_about_nothing_of_ours_are_kept_and_told(on: On) {
+async fn unmatched_reports_are_stored_and_reported(on: On) {
     let bank = Bank::alone(on, over_directories(Setup::new().bank(brisk()))).await;
     let id = succeeded(&bank).await;
     let inbox = bank.running.data_dir.join("exchange/pak-raast/in");
@@ -284,7 +285,7 @@ async fn reports_about_nothing_of_ours_are_kept_and_told(on: On) {
     let told = || async { store.strays(10).await.expect("read").len() >= 2 };
     assert!(until_async(WAIT_MAX, told).await, "they are not kept");
     taken(&inbox, "9-html.xml").await;
-    // Once more: they are known.
+    // Repeated: already known.
     lay_down(&inbox, "9-more.xml", &report("B-77", foreign));
     taken(&inbox, "9-more.xml").await;
     let strays = store.strays(10).await.expect("read");
@@ -302,7 +303,7 @@ async fn statements_wait_in_the_banks_book(on: On) {
     let bank = Bank::alone(on, setup()).await;
     let before = succeeded(&bank).await;
     let bank = bank.restart().await;
-    // What was booked before the stop and behind it stands in one statement.
+    // Entries from before and after the stop are in one statement.
     let behind = succeeded(&bank).await;
     close(&bank, None).await;
     compare(&bank).await;
@@ -310,7 +311,7 @@ async fn statements_wait_in_the_banks_book(on: On) {
     let sheets = bank.running.store().newest_statements(10).await.expect("read");
     let amounts = async |id: &str| bank.book(id).await[0]["amount"].to_string();
     assert_ne!(sheets[0].turnover, 0, "{} {}", amounts(&before).await, amounts(&behind).await);
-    // And the next one goes on where the last ended, over another stop.
+    // The next one continues after the last, across another stop.
     let bank = bank.restart().await;
     close(&bank, None).await;
     compare(&bank).await;

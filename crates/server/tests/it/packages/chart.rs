@@ -1,4 +1,4 @@
-//! The Helm chart, rendered with its own values and with everything switched on.
+//! The Helm chart, rendered with default values and with everything enabled.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ fn of_kind<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
     objects.iter().filter(|object| object["kind"] == kind).collect()
 }
 
-/// The template of the pods of a workload.
+/// The pod template of a workload.
 fn pods(objects: &[Value]) -> Vec<&Value> {
     ["Deployment", "Job"].iter().flat_map(|kind| of_kind(objects, kind)).map(|it| &it["spec"]["template"]).collect()
 }
@@ -155,7 +155,7 @@ fn pods_run_as_the_images_user_and_can_do_nothing_else() {
         });
         assert_eq!(container(pod)["securityContext"], expected);
         assert!(container(pod)["resources"]["limits"]["memory"].is_string());
-        // 0440, which JSON has no octal for: user and group read, nobody else.
+        // 0440 in decimal, since JSON has no octal: readable by user and group only.
         assert_eq!(pod["spec"]["volumes"][0]["secret"]["defaultMode"], 0o440);
     }
 }
@@ -252,7 +252,7 @@ fn the_schema_of_the_values_knows_them_all_and_no_other() {
     let described = paths("", properties, |it| it["properties"].as_object());
     let values = values();
     let given = paths("", values.as_object().expect("a map"), |it| it.as_object());
-    // Below these everything is Kubernetes' own or a name of the operator's choice.
+    // Below these, everything is Kubernetes' own or an operator's name.
     let free =
         |path: &&String| !(path.contains(".resources") || path.starts_with("roles.") && path.matches('.').count() > 1);
     for path in given.iter().filter(free) {

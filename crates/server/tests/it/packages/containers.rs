@@ -8,7 +8,7 @@ use super::{document, known, tree};
 
 const DOCKERFILE: &str = "ops/docker/Dockerfile";
 
-/// Instructions, continued lines joined: (`ENV`, `A=b …`).
+/// Instructions with continued lines joined: (`ENV`, `A=b …`).
 fn instructions() -> Vec<(String, String)> {
     let text = tree(DOCKERFILE).replace("\\\n", " ");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -16,7 +16,7 @@ fn instructions() -> Vec<(String, String)> {
     lines.map(|line| pair(line).unwrap_or_else(|| panic!("{line}"))).collect()
 }
 
-/// Those of the image that is run, after the last `FROM`.
+/// The instructions of the final image, after the last `FROM`.
 fn image() -> Vec<(String, String)> {
     let all = instructions();
     let last = all.iter().rposition(|(name, _)| name == "FROM").expect("an image");
@@ -40,7 +40,7 @@ fn image_environment() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_image_starts_the_program_as_nobody_special() {
+fn the_image_runs_the_program_unprivileged() {
     let image = image();
     assert_eq!(words(&one(&image, "ENTRYPOINT")), ["/usr/bin/corridor"]);
     let command = words(&one(&image, "CMD"));
@@ -81,7 +81,7 @@ fn the_image_is_built_with_the_rust_that_the_tree_asks_for() {
         (name.as_str(), from.as_str()),
         ("FROM", format!("docker.io/library/rust:{version}-bookworm AS build").as_str())
     );
-    // What is built on bookworm runs on bookworm's glibc.
+    // A program built on bookworm runs on bookworm's glibc.
     assert!(image()[0].1.contains("debian12"), "{:?}", image()[0]);
 }
 

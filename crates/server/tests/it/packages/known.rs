@@ -1,4 +1,4 @@
-//! What the program knows: its command line and its environment, asked of the program's own parsers.
+//! The program's command line and environment variables, checked with the program's own parsers.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use config::{Config, Sources};
 /// The directory of secrets, which `config::layers` reads.
 pub const SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
 
-/// A command line without the program's name must be one.
+/// Checks a command line without the program's name.
 pub fn command_line(args: &[&str]) {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     if let Err(refusal) = Cli::try_parse_from([&["corridor"][..], args].concat()) {
@@ -17,7 +17,7 @@ pub fn command_line(args: &[&str]) {
     }
 }
 
-/// The variables that options of commands can be given in.
+/// The variables that set options of commands.
 fn of_options() -> BTreeSet<String> {
     fn collect(command: &clap::Command, names: &mut BTreeSet<String>) {
         let variables = command.get_arguments().filter_map(|argument| argument.get_env());
@@ -29,8 +29,8 @@ fn of_options() -> BTreeSet<String> {
     names
 }
 
-/// Each variable is one that the program reads, and those of the configuration have values that it takes. Answers the
-/// configuration that they make.
+/// Checks that the program reads each variable, and that configuration values are valid. Returns
+/// the resulting configuration.
 pub fn environment(variables: &[(String, String)]) -> Config {
     let of_options = of_options();
     let is_key = |name: &str| name == "CORRIDOR_ENVIRONMENT" || name.contains("__");
@@ -42,7 +42,7 @@ pub fn environment(variables: &[(String, String)]) -> Config {
     load(Sources { env: keys, ..Sources::default() })
 }
 
-/// A configuration file must be one.
+/// Checks a configuration file.
 pub fn configuration(text: &str) -> Config {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("corridor.toml");
@@ -50,7 +50,7 @@ pub fn configuration(text: &str) -> Config {
     load(Sources { file: Some(file), ..Sources::default() })
 }
 
-/// Files of these names in the directory of secrets must be secrets.
+/// Checks that files in the directory of secrets are named after secrets.
 pub fn secrets(names: &[&str]) {
     let dir = tempfile::tempdir().expect("a directory");
     for name in names {

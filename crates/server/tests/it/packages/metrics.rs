@@ -1,4 +1,4 @@
-//! Alert rules and dashboard name metrics, labels and values of labels that `/metrics` shows.
+//! Alert rules and the dashboard use only metrics, labels and label values that `/metrics` exposes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{document, tree};
 use crate::harness::{Bank, On, run};
 
-/// What Prometheus itself puts on every series.
+/// Labels that Prometheus adds to every series.
 const SCRAPED: [&str; 2] = ["instance", "job"];
 
-/// Per series name its labels with their values.
+/// Per series, its labels with their values.
 type Exposed = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 fn exposed(text: &str) -> Exposed {
@@ -28,12 +28,12 @@ fn exposed(text: &str) -> Exposed {
     exposed
 }
 
-/// What an expression of PromQL names.
+/// The names used in a PromQL expression.
 #[derive(Debug, Default)]
 struct Named {
-    /// Metric, and its matchers: label and pattern.
+    /// A metric and its matchers: label and pattern.
     metrics: Vec<(String, Vec<(String, String)>)>,
-    /// The labels that are grouped by.
+    /// The grouping labels.
     grouped: BTreeSet<String>,
 }
 
@@ -70,11 +70,11 @@ fn named(expression: &str) -> Named {
     named
 }
 
-/// What is wrong with an expression; its labels where nothing is.
+/// The error in an expression; its labels if there is none.
 fn judged(expression: &str, exposed: &Exposed) -> Result<Named, String> {
     let named = named(expression);
     if named.metrics.is_empty() {
-        return Err(format!("{expression}: names no metric of ours"));
+        return Err(format!("{expression}: names no metric of the service"));
     }
     for (metric, matchers) in &named.metrics {
         let labels = exposed.get(metric).ok_or_else(|| format!("{metric}: is not exported"))?;
@@ -94,7 +94,7 @@ fn judged(expression: &str, exposed: &Exposed) -> Result<Named, String> {
     Ok(named)
 }
 
-/// The real exposition of a running service.
+/// The actual exposition of a running service.
 async fn shown() -> Exposed {
     let bank = Bank::new(On::Sqlite).await;
     let answer = bank.unsigned(Method::GET, "/metrics", None).send().await;
@@ -150,7 +150,7 @@ fn the_dashboard_names_what_is_exported() {
     });
 }
 
-/// What has to be watched (`reliability.md`, `experience.md`): each is in an alert and on the dashboard.
+/// Metrics that must be in an alert and on the dashboard (`reliability.md`, `experience.md`).
 #[test]
 fn nothing_that_has_to_be_watched_is_left_out() {
     let (alerts, dashboard) = (tree("ops/monitoring/alerts.yml"), tree("ops/monitoring/dashboard.json"));

@@ -1,4 +1,4 @@
-//! The runbook: a section for each alert, and only commands that the program has.
+//! The runbook: a section for each alert, and only existing commands.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::{known, metrics, tree};
 
 const RUNBOOK: &str = "docs/runbook.md";
 
-/// The words of a command line, quotes taken off.
+/// The words of a command line, without quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut begun) = (Vec::new(), String::new(), false, false);
     for c in line.chars() {
@@ -43,7 +43,7 @@ fn every_alert_has_its_section_and_no_section_is_about_nothing() {
     assert_eq!(meant, sections, "sections that no alert leads to");
 }
 
-/// The commands in blocks of code: fenced, or indented by four.
+/// The commands in code blocks: fenced, or indented by four.
 fn commands(text: &str) -> Vec<String> {
     let (mut found, mut fenced) = (Vec::new(), false);
     for line in text.lines() {

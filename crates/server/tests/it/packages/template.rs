@@ -1,12 +1,13 @@
-//! The subset of Helm's template language that the chart keeps to, so that a test can render it: text, `if`/`else`, `with`,
-//! `range`, `define`/`include`, `|` and the functions below. Anything else, and any value that is not there, is an error.
+//! The subset of Helm's template language that the chart uses, so that a test can render it: text,
+//! `if`/`else`, `with`, `range`, `define`/`include`, `|` and the functions below. Anything else,
+//! and any missing value, is an error.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, Debug)]
 enum Node {
     Text(String),
@@ -22,7 +23,7 @@ pub struct Templates {
     defined: BTreeMap<String, Vec<Node>>,
 }
 
-/// What a name stands for where it is used.
+/// The scope of a name.
 #[derive(Clone)]
 struct Scope {
     dot: Value,
@@ -30,7 +31,7 @@ struct Scope {
     variables: Vec<(String, Value)>,
 }
 
-/// What stands between the braces, trimmed, and the text in front of it.
+/// The trimmed text between the braces, and the text before it.
 fn tokens(text: &str) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -52,7 +53,7 @@ fn tokens(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 impl Templates {
-    /// Reads a file; what it defines can be included, and what is left is answered.
+    /// Parses a file: definitions become includable, and the rest is returned.
     pub fn read(&mut self, text: &str) -> Page {
         let tokens = tokens(text);
         let mut at = 0;
@@ -61,7 +62,7 @@ impl Templates {
         Page(nodes)
     }
 
-    /// Nodes until `end` or `else`, which is answered.
+    /// Parses nodes up to `end` or `else`, which is returned.
     fn block(&mut self, tokens: &[(String, Option<String>)], at: &mut usize) -> (Vec<Node>, Option<String>) {
         let mut nodes = Vec::new();
         while let Some((text, action)) = tokens.get(*at) {
@@ -94,7 +95,7 @@ impl Templates {
         (nodes, None)
     }
 
-    /// Fills a page.
+    /// Renders a page.
     pub fn render(&self, page: &Page, context: &Value) -> String {
         let scope = Scope { dot: context.clone(), root: context.clone(), variables: Vec::new() };
         self.nodes(&page.0, &scope)
@@ -188,7 +189,7 @@ impl Templates {
     }
 }
 
-/// A file without what it defines.
+/// A file without its definitions.
 pub struct Page(Vec<Node>);
 
 /// Splits outside quotes; empty parts are dropped.
@@ -253,7 +254,7 @@ fn yaml(value: &Value, indent: usize) -> String {
     }
 }
 
-/// Lays `over` over `base`, as values of an installation over a chart's.
+/// Merges `over` into `base`, like an installation's values into a chart's.
 pub fn lay_over(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(key), value) {

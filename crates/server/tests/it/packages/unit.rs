@@ -1,4 +1,4 @@
-//! The systemd unit and the files beside it.
+//! The systemd unit and its related files.
 
 use super::{known, tree};
 
@@ -29,7 +29,7 @@ fn the_unit_starts_the_program_as_the_program_can_be_started() {
     known::environment(&variables);
     let of = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     assert_eq!(of(known::SECRETS_DIR), Some("%d"), "the directory of credentials");
-    // A credential of a directory is named after it: `CORRIDOR` and the file's name make the variable.
+    // Credentials from a directory get a prefix: `CORRIDOR` and the file's name form the variable.
     assert_eq!(value(&unit, "LoadCredential"), "CORRIDOR:/etc/corridor/secrets");
     assert_eq!(of("CORRIDOR_DATA_DIR"), Some("/var/lib/corridor"));
     assert_eq!(value(&unit, "StateDirectory"), "corridor");

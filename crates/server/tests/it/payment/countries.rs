@@ -59,10 +59,10 @@ async fn the_output_shows_the_local_branch_code_and_name(on: On) {
     }
 }
 
-/// A country, texts that its order takes, and texts that it refuses with the rule that they break.
+/// A country, texts that its order accepts, and texts that it refuses, with the violated rule.
 type Texts<'a> = (Country, &'a [&'a str], &'a [(&'a str, &'a str)]);
 
-/// Tries texts for one field of each country's order.
+/// Checks texts for one field of each country's order.
 async fn tried(on: On, field: &str, table: &[Texts<'_>]) {
     let bank = Bank::new(on).await;
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! `POST /v2/payment`: what is answered, and what becomes of what was sent.
+//! `POST /v2/payment`: the response, and the stored order.
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -144,7 +144,8 @@ async fn optional_fields_may_be_absent_null_or_blank(on: On) {
     let bank = Bank::new(on).await;
     for field in OPTIONAL {
         for raw in [None, Some("null"), Some("\"\""), Some("\" \"")] {
-            // A minimum length is part of the specification for these two: blank is too short, not absent.
+            // The specification sets a minimum length for these two: blank is too short, not
+            // absent.
             let counted = ["sender_identity_doc_country", "external_id"].contains(&field);
             if counted && raw.is_some_and(|raw| raw != "null") {
                 continue;

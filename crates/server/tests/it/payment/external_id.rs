@@ -1,4 +1,4 @@
-//! `POST /v2/payment`: the caller's own id.
+//! `POST /v2/payment`: the external id.
 
 use domain::country::Country;
 

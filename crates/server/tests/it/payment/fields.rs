@@ -1,4 +1,4 @@
-//! `POST /v2/payment`: every field of the body, right and wrong.
+//! `POST /v2/payment`: valid and invalid values of every field.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -12,13 +12,13 @@ on_both_stores! {
     each_length_is_bounded
     each_closed_set_of_values_is_kept
     each_form_is_kept
-    all_faults_are_told_at_once_in_field_order
+    all_errors_are_reported_at_once_in_field_order
     faults_of_shape_and_of_the_country_come_together
-    the_context_of_a_fault_says_what_would_do
+    the_context_of_an_error_names_the_accepted_values
     the_longest_values_are_accepted
 }
 
-/// How a field is shaped.
+/// The shape of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Text { min: usize, max: usize },
@@ -28,7 +28,7 @@ enum Shape {
     Date,
 }
 
-/// Every field of the request in the order of the specification: name, whether it is required, shape.
+/// Every field of the request in the order of the specification: name, required, shape.
 const FIELDS: [(&str, bool, Shape); 26] = [
     ("country", true, Shape::OneOf),
     ("currency", true, Shape::OneOf),
@@ -59,7 +59,7 @@ const FIELDS: [(&str, bool, Shape); 26] = [
 ];
 
 impl Shape {
-    /// The rule that a value of another JSON type breaks.
+    /// The rule that a value of a different JSON type violates.
     const fn type_rule(self) -> &'static str {
         match self {
             Shape::Text { .. } => "string_type",
@@ -71,8 +71,8 @@ impl Shape {
     }
 }
 
-/// Sends orders that differ from a good one in one field, gathers what is told otherwise than expected, and shows
-/// that none of them used the quote up.
+/// Sends orders that differ from a valid one in one field, collects unexpected answers, and checks
+/// that none of the orders used the quote.
 struct Table {
     bank: Bank,
     good: Order,
@@ -289,7 +289,7 @@ async fn each_form_is_kept(on: On) {
     table.finish().await;
 }
 
-async fn all_faults_are_told_at_once_in_field_order(on: On) {
+async fn all_errors_are_reported_at_once_in_field_order(on: On) {
     let bank = Bank::new(on).await;
     let required = FIELDS.iter().filter(|(_, required, _)| *required);
     let missing: Vec<String> = required.map(|(field, ..)| format!("body.{field} missing")).collect();
@@ -338,7 +338,7 @@ async fn faults_of_shape_and_of_the_country_come_together(on: On) {
     bank.pay(&quote.order()).await.ok();
 }
 
-async fn the_context_of_a_fault_says_what_would_do(on: On) {
+async fn the_context_of_an_error_names_the_accepted_values(on: On) {
     let bank = Bank::new(on).await;
     let good = bank.any_quote().await.order();
     for (field, raw, kind, ctx) in [
@@ -374,7 +374,7 @@ async fn the_longest_values_are_accepted(on: On) {
     assert_eq!(record["order"]["external_id"].text(), long(128));
 }
 
-/// Fields whose text must also have a form.
+/// Fields whose text must also have a certain format.
 fn formed(field: &str) -> bool {
     [
         "bank_branch_code",

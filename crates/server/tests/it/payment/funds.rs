@@ -11,7 +11,7 @@ on_both_stores! {
     a_prefund_that_is_too_small_is_refused
     a_refusal_for_want_of_money_leaves_no_trace
     no_refusal_leaves_a_trace
-    money_is_reserved_booked_and_given_back_as_the_worked_example_says
+    money_is_reserved_booked_and_released_as_in_the_worked_example
     what_the_payable_step_cuts_off_goes_to_the_rounding_account
     a_returned_payment_gives_back_the_exchanged_amount
     the_whole_prefund_can_be_spent_and_not_a_unit_more
@@ -22,7 +22,8 @@ async fn accounts(bank: &Bank) -> Vec<Account> {
     bank.running.store().accounts(bank.tenant.id).await.expect("the accounts can be read")
 }
 
-/// `debits_pending debits_posted credits_pending credits_posted` of an account, zeros where there is none.
+/// `debits_pending debits_posted credits_pending credits_posted` of an account; zeros if it does
+/// not exist.
 async fn sums(bank: &Bank, code: &str) -> [i64; 4] {
     let code = AccountCode::parse(code).expect("an account code");
     let found = accounts(bank).await.into_iter().find(|account| account.code == code);
@@ -33,7 +34,7 @@ async fn a_prefund_that_is_too_small_is_refused(on: On) {
     let bank = Bank::penniless(&shared(on).await, |_| {}).await;
     let quote = bank.any_quote().await;
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
-    // A coin that the tenant does not settle in pays nothing.
+    // Funds in a coin other than the settlement coin do not count.
     bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdc, 1_000_000_000, "test").await.expect("topped up");
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
 }
@@ -58,7 +59,7 @@ async fn a_refusal_for_want_of_money_leaves_no_trace(on: On) {
 async fn no_refusal_leaves_a_trace(on: On) {
     let bank = Bank::agreed(on, |policy| policy.countries.retain(|country| *country != Country::Npl)).await;
     let used = bank.any_quote().await;
-    // Never settles: nothing of it moves while the refusals are looked at.
+    // Never settles, so nothing moves during the refusals.
     let stuck = used.order().text("external_id", "taken").ending(Country::Pak, "0005");
     let stuck = bank.pay(&stuck).await.ok()["id"].text().to_owned();
     bank.reaches(Country::Pak, &stuck, "processing").await;
@@ -84,11 +85,11 @@ async fn no_refusal_leaves_a_trace(on: On) {
     bank.pay(&order()).await.ok();
 }
 
-async fn money_is_reserved_booked_and_given_back_as_the_worked_example_says(on: On) {
+async fn money_is_reserved_booked_and_released_as_in_the_worked_example(on: On) {
     let bank = Bank::agreed(on, |policy| policy.margin_bps = 10).await;
     let all = 1_000_000_000_000;
     let (debit, amount, premium, cost) = (136_847_374, 136_007_355, 340_019, 500_000);
-    // Never settles: the reservation stands.
+    // Never settles: the reservation remains.
     let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
     let stuck = bank.pay(&quote.order().ending(Country::Pak, "0005")).await.ok();
     bank.reaches(Country::Pak, stuck["id"].text(), "processing").await;
@@ -99,7 +100,7 @@ async fn money_is_reserved_booked_and_given_back_as_the_worked_example_says(on: 
     let failed = bank.pay(&quote.order().ending(Country::Pak, "0001")).await.ok();
     bank.reaches(Country::Pak, failed["id"].text(), "failed").await;
     assert_eq!(sums(&bank, "prefund:USDT").await, [debit, 0, 0, all]);
-    // Succeeds: posted, and split.
+    // Succeeds: posted and split.
     let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
     let paid = bank.pay(&quote.order()).await.ok();
     bank.reaches(Country::Pak, paid["id"].text(), "succeeded").await;

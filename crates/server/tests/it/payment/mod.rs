@@ -1,4 +1,4 @@
-//! `POST /v2/payment` from the outside.
+//! `POST /v2/payment` from outside.
 
 mod countries;
 mod create;

@@ -1,4 +1,4 @@
-//! `POST /v2/payment`: what the rail that would pay insists on.
+//! `POST /v2/payment`: fields that the selected rail requires.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -40,7 +40,7 @@ async fn a_rail_that_needs_the_documents_expiry_asks_for_it(on: On) {
 async fn a_rail_that_needs_the_local_code_asks_for_it(on: On) {
     let bank = Bank::new(on).await;
     let order = bank.quote(Country::Ind, Currency::Aed, "100").await.order();
-    // A BIC that the bank directory does not know, and no default.
+    // A BIC that is not in the bank directory, and no default.
     let unknown = order.clone().text("bank_branch_code", "UTIBINBB");
     bank.pay(&unknown).await.fault("body.bank_branch_code", "branch_code_required");
     bank.pay(&order.text("bank_branch_code", "UTIB0000001")).await.ok();
@@ -54,7 +54,7 @@ async fn a_default_local_code_stands_in(on: On) {
     bank.finish().await;
 }
 
-/// `corridors.md`, "Character sets": a person whose name would go out as nothing, or as signs, is not paid.
+/// `corridors.md`, "Character sets": a payment whose names would be lost or garbled is refused.
 async fn a_name_that_no_rail_can_say_is_refused(on: On) {
     let setup = Setup::new().set("rails.egy-ach.character_set", "unicode");
     let bank = Bank::alone(on, setup).await;
@@ -65,7 +65,7 @@ async fn a_name_that_no_rail_can_say_is_refused(on: On) {
         refused.fault(&format!("body.{field}"), "unsupported_characters");
         bank.pay(&order.text(field, "李小龍")).await.ok();
     }
-    // Where one rail can say it, that one pays.
+    // If one rail supports the characters, that rail pays.
     bank.paid(Country::Egy, |order| order.text("beneficiary_name", rare)).await;
     bank.finish().await;
 }

@@ -17,7 +17,7 @@ on_both_stores! {
     one_of_many_payments_at_once_gets_the_quote
     another_currency_than_the_quotes_is_a_mismatch
     another_country_than_the_quotes_is_a_mismatch
-    all_mismatches_are_told_at_once
+    all_mismatches_are_reported_at_once
     amounts_are_compared_to_four_decimals
     numbers_are_kept_exactly
     a_quote_made_with_an_account_binds_the_payment_to_it
@@ -49,7 +49,7 @@ async fn an_expired_quote_is_refused(on: On) {
     bank.pay(&early.order()).await.ok();
     bank.advance(Span::secs(20)).await;
     bank.pay(&late.order()).await.refused(400, "quote_expired");
-    // Expired for ever, also once the sweep has been there.
+    // Stays expired, also after the expiry job has run.
     let swept = || async { bank.history(late.id()).await == ["quote.created", "quote.expired"] };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, swept).await);
     bank.pay(&late.order()).await.refused(400, "quote_expired");
@@ -105,7 +105,7 @@ async fn another_country_than_the_quotes_is_a_mismatch(on: On) {
     bank.pay(&order).await.fault("body.country", "country_mismatch");
 }
 
-async fn all_mismatches_are_told_at_once(on: On) {
+async fn all_mismatches_are_reported_at_once(on: On) {
     let bank = Bank::new(on).await;
     let body = r#"{"country":"PAK","currency":"AED","amount":100,"beneficiary_account_number":"PK36SCBL0000001123456702",
                    "bank_branch_code":"SCBLPKKX"}"#;
@@ -151,7 +151,7 @@ async fn amounts_are_compared_to_four_decimals(on: On) {
 async fn numbers_are_kept_exactly(on: On) {
     let bank = Bank::new(on).await;
     let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
-    // An amount is rounded to the four decimals at which it is compared.
+    // An amount is rounded to the four decimals used for comparison.
     let paid = bank.pay(&quote.order().with("amount", "37950.000000000001")).await.ok();
     let record = bank.record(Country::Pak, paid["id"].text()).await;
     assert_eq!(record["order"]["amount"].number(), "37950");

@@ -31,7 +31,7 @@ fn ids(records: &[Json]) -> Vec<&str> {
     records.iter().map(|record| record["id"].text()).collect()
 }
 
-/// Pays one after the other; the ids in the order of acceptance.
+/// Makes payments one after the other; returns the ids in order of acceptance.
 async fn paid_in_turn(bank: &Bank, count: usize) -> Vec<String> {
     let mut made = Vec::new();
     for number in 0..count {
@@ -96,7 +96,7 @@ async fn the_time_filter_includes_its_start_and_excludes_its_end(on: On) {
     let made = paid_in_turn(&bank, 3).await;
     let records = list(&bank, "country=PAK&sorting_order=asc").await;
     let times: Vec<&str> = records.iter().map(|record| record["order"]["timestamp"].text()).collect();
-    // Answers show milliseconds: the shown time is at or before the instant itself.
+    // Responses show milliseconds: the shown time is at or before the instant itself.
     let from = |text: &str| format!("country=PAK&sorting_order=asc&start_ts={text}");
     assert_eq!(ids(&list(&bank, &from(times[0])).await).len(), 3);
     if times[0] != times[2] {
@@ -114,7 +114,8 @@ async fn the_time_filter_includes_its_start_and_excludes_its_end(on: On) {
     }
 }
 
-/// openapi-generator's Python client, `OffsetDateTime.toString()` at a full minute, a date, and .NET's `MaxValue`.
+/// Formats of openapi-generator's Python client, `OffsetDateTime.toString()` at a full minute, a
+/// date, and .NET's `MaxValue`.
 async fn times_are_taken_as_common_clients_write_them(on: On) {
     let bank = Bank::new(on).await;
     let made = paid_in_turn(&bank, 1).await;
@@ -197,8 +198,9 @@ async fn searches_find_exactly_one_thing(on: On) {
     }
 }
 
-/// `decisions.md`: "`linked_txn` matches bank reference, rail reference and wallet transaction ids". The wallet is the
-/// prefunded one that `wallet_amount` is charged to; its transactions are the transfers that statements list.
+/// `decisions.md`: "`linked_txn` matches bank reference, rail reference and wallet transaction
+/// ids". The wallet is the prefund account that `wallet_amount` is debited from; its transactions
+/// are the transfers in statements.
 async fn the_wallets_transactions_find_their_payment(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     let id = bank.paid(Country::Pak, |order| order).await;
@@ -214,7 +216,7 @@ async fn the_wallets_transactions_find_their_payment(on: On) {
         assert_eq!(ids(&list(&bank, &query).await), [&id], "{transfer}");
         assert_eq!(list(&other, &query).await, Vec::<Json>::new(), "another tenant's finds nothing");
     }
-    // A top-up is a transaction of the wallet too, and of no payment.
+    // A top-up is also a transaction of the wallet, but of no payment.
     let top_up = transfers.iter().find(|transfer| transfer.subject.is_none()).expect("it was funded");
     let query = format!("country=PAK&search_type=linked_txn&search_term={}", top_up.id.0);
     assert_eq!(list(&bank, &query).await, Vec::<Json>::new());

@@ -1,4 +1,4 @@
-//! `GET /v2/payments` and `GET /v2/payments/{id}` from the outside.
+//! `GET /v2/payments` and `GET /v2/payments/{id}` from outside.
 
 mod list;
 mod read;

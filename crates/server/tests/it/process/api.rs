@@ -1,5 +1,5 @@
-//! The payment API as an outsider speaks it, with every answer told apart: done, refused, or nobody knows. Nothing is
-//! repeated behind the caller's back.
+//! The payment API as a client uses it, distinguishing success, refusal and unknown outcomes.
+//! Nothing is repeated automatically.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use jiff::Timestamp;
 use reqwest::{Client, Method};
 use serde_json::Value;
 
-/// How long an answer may take before a client gives up on it.
+/// Timeout of a response.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
-/// Records and events of one page.
+/// Page size of records and events.
 const PAGE: usize = 500;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// 2xx with this body.
     Done(String),
     /// 4xx: nothing was done.
     Refused { status: u16, body: Value },
-    /// No answer, or a 5xx: it may or may not have been done.
+    /// No response, or a 5xx: it may have been done.
     Unclear(String),
 }
 
 impl Answer {
-    /// The body of an answer that must be a success.
+    /// The body of a response that must be a success.
     pub fn done(self) -> String {
         match self {
             Answer::Done(body) => body,
@@ -35,17 +35,18 @@ impl Answer {
     }
 }
 
-/// Whoever holds a key.
+/// A client with a key.
 #[derive(Clone)]
 pub struct Api {
     http: Client,
-    /// Access key, secret key and the URL that tokens name (which need not be the address that is connected to).
+    /// Access key, secret key and the tokens' audience (which may differ from the address connected
+    /// to).
     pub credentials: Credentials,
 }
 
 impl Api {
     pub fn new(base_url: &str, access_key: &str, secret_key: &str) -> Api {
-        // Fails only where one is installed already, which is as good.
+        // Fails only if a provider is already installed, which is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
         let credentials = Credentials {
@@ -57,7 +58,7 @@ impl Api {
         Api { http: http.build().expect("a client"), credentials }
     }
 
-    /// The keys that `keys create --output json` or the sandbox printed.
+    /// The keys from the output of `keys create --output json` or the sandbox.
     pub fn of(base_url: &str, keys: &Value, prefix: &str) -> Api {
         let text = |name: &str| keys[format!("{prefix}{name}")].as_str().expect("a key").to_owned();
         Api::new(base_url, &text("access_key"), &text("secret_key"))
@@ -112,7 +113,7 @@ impl Api {
         }
     }
 
-    /// The events behind `after`; waits up to `wait_s` for the first.
+    /// The events after `after`; waits up to `wait_s` for the first.
     pub async fn events(&self, address: &str, after: i64, wait_s: u64) -> Vec<Value> {
         let path = format!("/v2/events?mode=poll&after={after}&limit={PAGE}&wait={wait_s}");
         let mut page: Value = serde_json::from_str(&self.get(address, &path).await.done()).expect("a page of events");
@@ -136,7 +137,7 @@ impl Api {
     }
 }
 
-/// An event's place in the log.
+/// An event's position in the log.
 pub fn sequence(event: &Value) -> i64 {
     event["seq"].as_i64().expect("seq")
 }

@@ -1,4 +1,5 @@
-//! `corridor bench …`, each run tiny: what it prints, and that its own checks say yes. No figure is judged here.
+//! Tiny runs of `corridor bench …`: their output, and that their own checks pass. Figures are not
+//! checked.
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ fn assert_members(report: &Value, members: &[(&str, Value)]) {
 
 fn assert_above_zero(report: &Value, names: &[&str]) {
     for name in names {
-        // Numbers are compared as they are written: none of them is a float here.
+        // Numbers are compared as text: none of them is a float here.
         let written = report[name].to_string();
         assert!(written.chars().any(|c| ('1'..='9').contains(&c)), "{name} of {report}");
     }

@@ -1,5 +1,5 @@
-//! Judges a run by what anybody outside can see: the public API, the bank's own book, and `corridor ledger`. It knows
-//! nothing of the service's inside.
+//! Judges a run from outside only: the public API, the bank's own ledger, and `corridor ledger`.
+//! Independent of the service's internals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -14,14 +14,15 @@ use super::api::{Api, sequence};
 use super::load::{COUNTRIES, Knows, Notes};
 use super::rig::{Rig, TENANT};
 
-/// How long everything may take to end once all is well again: a lease, two inquiries, and what a loaded machine adds.
+/// Timeout for everything to complete after the faults end: a lease, two inquiries, and slack for a
+/// loaded machine.
 const END_AT_MOST: Duration = Duration::from_secs(150);
-/// How long one look waits for news.
+/// How long one poll waits for news.
 const NEWS_WAIT_S: u64 = 1;
-/// How many of many faults a failure shows.
+/// Maximum number of faults that a failure shows.
 const SHOWN_MAX: usize = 20;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Verdict {
     pub payments: usize,
@@ -30,7 +31,7 @@ pub struct Verdict {
     pub paid: u64,
 }
 
-/// Waits until every payment has ended as the bank's book says, then holds the run to its promises.
+/// Waits until every payment ends as in the bank's ledger, then checks the run's guarantees.
 pub async fn judge(rig: &Rig, address: &str, notes: &Notes) -> Verdict {
     let (api, bank) = (&rig.api, &rig.bank);
     let records = all_ended(api, bank, address).await;
@@ -64,7 +65,7 @@ fn count(lines: &[BookLine], kind: BookKind) -> usize {
     lines.iter().filter(|line| line.kind == kind).count()
 }
 
-/// All payments, once each has ended and the bank's book agrees with its ending.
+/// All payments, once each has ended and the bank's ledger agrees.
 async fn all_ended(api: &Api, bank: &SimulatedBank, address: &str) -> Vec<PaymentRecord> {
     let begun = Instant::now();
     let mut after = api.all_events(address).await.last().map_or(0, sequence);
@@ -85,7 +86,7 @@ async fn all_ended(api: &Api, bank: &SimulatedBank, address: &str) -> Vec<Paymen
     }
 }
 
-/// What the bank would leave open for ever is brought to an end by its clerk.
+/// The bank's operator completes what the bank would leave open for ever.
 fn unstick(bank: &SimulatedBank, record: &PaymentRecord) {
     let stuck = record.order.beneficiary_account_number.as_ref().is_some_and(|account| account.ends_with("0005"));
     if !stuck || status(record) != "processing" {
@@ -93,13 +94,13 @@ fn unstick(bank: &SimulatedBank, record: &PaymentRecord) {
     }
     let id = PaymentId::parse(&record.id).expect("a payment id");
     match bank.steer(&id.end_to_end_id(), Outcome::Settle) {
-        // Settled meanwhile: its report is on the way.
+        // Settled in the meantime: its report is on the way.
         Ok(_) | Err(SteerFault::Illegal { .. }) => {}
         Err(fault) => panic!("the bank does not know {}, which it accepted: {fault}", record.id),
     }
 }
 
-/// Why a payment cannot be taken to have ended yet.
+/// Why a payment has not ended yet.
 fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
     let lines = lines(bank, record);
     let (paid, returned) = (count(&lines, BookKind::Paid), count(&lines, BookKind::Returned));
@@ -108,7 +109,7 @@ fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
     let ended = match status(record) {
         "succeeded" => paid == 1 && returned == 0 && !returns,
         "reversed" => paid == returned,
-        // Where the bank has paid, its report tells so and the payment goes on.
+        // If the bank has paid, its report arrives and the payment continues.
         "failed" | "rejected" | "unknown" => paid == 0,
         _ => false,
     };
@@ -117,14 +118,15 @@ fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
     (!ended).then(words)
 }
 
-/// Every ok is visible, every refusal is without effect, every unclear write is all or nothing, nothing is there twice.
+/// Every success is visible, every refusal has no effect, every unclear write is all or nothing,
+/// nothing exists twice.
 fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut found, mut quotes) = (BTreeMap::new(), BTreeSet::new());
     for record in records {
         let external_id = record.order.external_id.clone().unwrap_or_default();
         if !notes.asked.contains_key(&external_id) {
-            faults.push(format!("{} has the external_id {external_id:?}, which nobody sent", record.id));
+            faults.push(format!("{} has the external_id {external_id:?}, which no client sent", record.id));
         }
         if let Some(other) = found.insert(external_id.clone(), record.id.clone()) {
             faults.push(format!("{external_id} is there twice: {other} and {}", record.id));
@@ -144,7 +146,7 @@ fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     faults
 }
 
-/// The bank paid each payment at most once, what was ordered to whom it was ordered, and nothing that nobody ordered.
+/// The bank paid each payment at most once, as ordered, and nothing else.
 fn book(bank: &SimulatedBank, records: &[PaymentRecord]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut known = 0;
@@ -177,7 +179,7 @@ fn paid_in_all(bank: &SimulatedBank) -> u64 {
     bank.book_totals().expect("the bank's book").rails.values().map(|sums| sums.paid).sum()
 }
 
-/// The moves of `docs/states.md`, one event each; "" stands for before the first.
+/// The transitions of `docs/states.md`, one event each; "" is the initial state.
 const MOVES: [(&str, &[&str]); 5] = [
     ("", &["queued"]),
     ("queued", &["processing", "rejected", "unknown"]),
@@ -186,7 +188,8 @@ const MOVES: [(&str, &[&str]); 5] = [
     ("succeeded", &["reversed"]),
 ];
 
-/// The log has no gaps, tells every move of every payment, and nothing was ever seen that it does not tell.
+/// The log has no gaps and contains every transition of every payment, including all that clients
+/// observed.
 fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -227,7 +230,7 @@ fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, 
     faults
 }
 
-/// The books agree with themselves and with what was paid.
+/// The books are consistent, and match the payments.
 fn ledger(rig: &Rig, records: &[PaymentRecord]) -> Vec<String> {
     let verify = rig.installation.run(&["ledger", "verify"]);
     let mut faults = Vec::new();

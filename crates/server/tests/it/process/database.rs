@@ -1,5 +1,5 @@
-//! The line to PostgreSQL breaks around COMMITs, and PostgreSQL itself is killed: the service finds out what was
-//! committed before it answers, and neither loses nor repeats anything.
+//! The connection to PostgreSQL breaks around COMMITs, and PostgreSQL itself is killed: the service
+//! finds out what was committed before it answers, and neither loses nor repeats anything.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
         let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
         assert!(moved, "seed {seed}: no progress: {}", node.process.log_tail());
         proxy.freeze(!ready);
-        // It says so itself, while the line still hangs.
+        // It reports so while the connection still hangs.
         let said = wait::until_async(PROGRESS_AT_MOST, async || is_ready(&node.address).await == Some(ready)).await;
         assert!(said, "seed {seed}: /readyz does not say {ready}: {}", node.process.log_tail());
         proxy.freeze(false);
@@ -76,14 +76,14 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
     node.process.stop();
 }
 
-/// What `/readyz` says; `None` where it does not answer.
+/// The answer of `/readyz`; `None` without one.
 async fn is_ready(address: &str) -> Option<bool> {
     let client = client::http_client().expect("a client");
     let asked = client.get(format!("{address}/readyz")).timeout(Duration::from_secs(15));
     asked.send().await.ok().map(|answer| answer.status().is_success())
 }
 
-/// A proxy in front of the server of `url`, and the address that leads through it.
+/// A proxy for the server of `url`, and the URL through it.
 async fn proxied(url: &str) -> (Proxy, String) {
     let authority = url.split_once('@').and_then(|(_, rest)| rest.split_once('/')).expect("user@host:port/database").0;
     let upstream: SocketAddr = authority.to_socket_addrs().expect("an address").next().expect("an address");
@@ -95,11 +95,11 @@ async fn proxied(url: &str) -> (Proxy, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     if !testkit::postgres::wanted() {
-        // Says so where everybody says so.
+        // Reported like other omitted tests.
         assert!(testkit::postgres::for_tests("kill -9 of PostgreSQL").expect("left out").is_none());
         return;
     }
-    // A server of its own: the other tests' must not be killed. Durable, since that is what is claimed.
+    // A dedicated server, because the test kills it. Durable, because durability is tested.
     let cluster = Cluster::start(&Options { durable: true, ..Options::default() }).expect("PostgreSQL");
     let seed = seed(0x9090);
     let (random, begun) = (Random::new(seed), Instant::now());

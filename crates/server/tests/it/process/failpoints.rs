@@ -1,4 +1,4 @@
-//! The service ends at each named place once, and the next one takes over.
+//! The service exits at each failpoint once, and its successor takes over.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,19 @@ use super::random::Random;
 use super::rig::Rig;
 use super::seed;
 
-/// How long the load may take to lead to a place.
+/// Timeout for reaching a failpoint.
 const REACHED_AT_MOST: Duration = Duration::from_secs(90);
-/// How long a successor may take to ask about what its predecessor never sent, and how often work is left to one: what it
-/// inherits may all be of a rail on which nothing is sent again.
+/// Timeout for a successor's inquiry about attempts that were never sent, and the number of tries: all
+/// inherited attempts may belong to a rail without duplicate detection, on which nothing is resent.
 const ASKED_AT_MOST: Duration = Duration::from_secs(20);
 const LEFT_AT_MOST: usize = 8;
-/// Payments between two ends, so that each successor inherits work.
+/// Payments between two exits, so that each successor inherits work.
 const INHERITED: usize = 10;
 const CLIENTS: usize = 2;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once() {
-    // Release builds have no such places.
+    // Release builds have no failpoints.
     if !cfg!(debug_assertions) {
         return;
     }
@@ -76,12 +76,12 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     node.process.stop();
 }
 
-/// Whether a service passes a place only when it asks about attempts that were saved and never sent.
+/// Whether a failpoint is reached only by inquiries about attempts that were saved and never sent.
 fn is_asked(point: Failpoint) -> bool {
     [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain].contains(&point)
 }
 
-/// A place, and how often it is passed before the service ends there.
+/// A failpoint, with the number of passes until the service exits there.
 fn place(point: Failpoint, random: &Random) -> String {
     format!("{}:{}", point.name(), if is_asked(point) { 1 } else { 1 + random.below(3) })
 }

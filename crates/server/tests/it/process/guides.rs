@@ -1,5 +1,5 @@
-//! The guides of `docs/guides`, read as their reader would: each shell block is run in order in one shell beside a
-//! sandbox, or says why it is not; each piece of configuration is read by the program.
+//! The guides of `docs/guides`, followed like a reader would: each shell block runs in order in one
+//! shell next to a sandbox, or states why not; each configuration snippet is parsed by the program.
 
 use std::path::{Path, PathBuf};
 
@@ -9,31 +9,19 @@ use super::harness::{Finished, Installation, PROGRAM};
 use super::readme::{bash, present};
 use super::sandbox::Sandbox;
 
-/// Shell blocks that a test of its own runs: the document, words of the block, the test.
+/// Shell blocks with a test of their own: the document, words of the block, the test.
 const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
     ("README.md", "cargo run --release -- sandbox", "readme::the_two_commands_are_those_that_exist"),
     ("README.md", "./test", "readme::the_two_commands_are_those_that_exist"),
-    ("README.md", "corridor pay --watch", "readme::the_first_payment_goes_as_the_readme_says"),
+    ("README.md", "corridor pay --watch", "readme::the_first_payment_works_as_in_the_readme"),
     (
         "README.md",
         "corridor requests create",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
-    (
-        "README.md",
-        "python3 receiver.py",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
-    ),
-    (
-        "README.md",
-        "python3 flow.py",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
-    ),
-    (
-        "README.md",
-        "listen --forward-to",
-        "readme::the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine",
-    ),
+    ("README.md", "python3 receiver.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
+    ("README.md", "python3 flow.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
+    ("README.md", "listen --forward-to", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
     ("README.md", "curl -sS", "readme::the_signed_calls_run_as_they_are_printed"),
     (
         "docs/guides/receiving-webhooks.md",
@@ -41,7 +29,7 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
         "webhooks::the_commands_of_the_document_sign_and_check_by_hand",
     ),
     ("docs/guides/receiving-webhooks.md", "webhooks payments on", "webhooks::payment_events_of_before_are_recovered"),
-    // Nothing in these but prose.
+    // Prose only.
     ("docs/guides/sandbox.md", "", ""),
     ("docs/guides/screening.md", "", ""),
     ("docs/README.md", "", ""),
@@ -51,7 +39,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every fenced block: what stands behind the fence, and the text.
+/// Every fenced block: the info string and the text.
 fn fences(document: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -84,11 +72,11 @@ fn documents() -> Vec<(String, String)> {
     found
 }
 
-/// What a guide's shell block is.
+/// The kind of a guide's shell block.
 #[derive(Debug, PartialEq, Eq)]
 enum Block {
     Run,
-    /// Not run, for a reason that the reader of the source sees.
+    /// Not run, for a reason stated in the source.
     NotRun,
 }
 
@@ -105,12 +93,12 @@ fn kind(info: &str) -> Option<Block> {
     }
 }
 
-/// The guides that are run from their first block to their last.
+/// The guides that run from their first block to their last.
 const GUIDES: [&str; 7] =
     ["first-call", "going-live", "postgresql", "keys", "backup", "corridors-and-rails", "compliance"];
 
 #[test]
-fn every_shell_block_is_run_or_says_why_not() {
+fn every_shell_block_is_run_or_states_why_not() {
     for (name, text) in documents() {
         let is_guide = GUIDES.iter().any(|guide| name == format!("docs/guides/{guide}.md"));
         let known = RUN_ELSEWHERE.iter().any(|(document, ..)| *document == name);
@@ -151,12 +139,12 @@ fn every_piece_of_configuration_is_read_by_the_program() {
     assert!(read > 5, "only {read} pieces of configuration were found");
 }
 
-/// Runs a guide beside a sandbox, whose installation is handed to `after`.
+/// Runs a guide next to a sandbox, whose installation is passed to `after`.
 fn run(guide: &str, programs: &[&str], after: impl FnOnce(&Installation, &Path, &Finished)) {
     run_behind(|_| {}, guide, programs, after);
 }
 
-/// The same behind what `before` does in the sandbox.
+/// The same, after `before` runs in the sandbox.
 fn run_behind(
     before: impl FnOnce(&Installation),
     guide: &str,
@@ -220,7 +208,7 @@ fn the_guide_to_keys_runs_and_a_revoked_key_is_shown_as_such() {
     });
 }
 
-/// The drill: what was restored has the same books, and nobody opens it without its key.
+/// The drill: the restored installation has the same books, and cannot be opened without its key.
 #[test]
 fn the_guide_to_backups_restores_the_same_books() {
     let pay = |installation: &Installation| {
@@ -233,7 +221,7 @@ fn the_guide_to_backups_restores_the_same_books() {
         let books = ["ledger", "trial-balance", "--tenant", "demobank"];
         let (kept, again) =
             (installation.json(&books), installation.json(&[&["--data-dir", &restored], &books[..]].concat()));
-        // Nothing has moved these since the payment; the sandbox's wallets may still be filled.
+        // Unchanged since the payment; the sandbox's wallets may still be filling.
         for name in ["prefund:USDT", "fee_income:USDT", "rail_cost:USDT", "nostro:pak-raast:PKR"] {
             let of = |books: &[Value]| books.iter().find(|account| account["account"] == name).cloned();
             assert!(of(&kept).is_some(), "{name} is missing: {kept:?}");

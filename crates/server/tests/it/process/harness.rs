@@ -1,5 +1,5 @@
-//! Starts and ends the real program: an installation (data directory, configuration, environment), its commands, and
-//! its long-running processes, which can be killed, frozen and asked to stop.
+//! Starts and stops the real program: an installation (data directory, configuration, environment),
+//! its commands, and its long-running processes, which can be killed, frozen and stopped.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use testkit::wait;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_corridor");
-/// How long a process may take to be ready: generous, because a loaded machine runs many tests at once.
+/// Timeout for a process to be ready: generous, because a loaded machine runs many tests at once.
 pub const READY_AT_MOST: Duration = Duration::from_secs(60);
-/// How long a process that was told to end may take.
+/// Timeout for a process to stop.
 pub const END_AT_MOST: Duration = Duration::from_secs(60);
-/// How much of a log a failure shows.
+/// Lines of a log that a failure shows.
 const LOG_TAIL_LINES: usize = 30;
 
-/// What a command printed and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
 pub struct Finished {
     pub code: i32,
@@ -27,7 +27,7 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// One installation: a data directory of its own, and the environment that all its processes share.
+/// An installation: a data directory and the environment that its processes share.
 pub struct Installation {
     dir: TempDir,
     env: Vec<(String, String)>,
@@ -53,12 +53,13 @@ impl Installation {
         self.dir.path()
     }
 
-    /// Sets an environment variable for all processes from now on.
+    /// Sets an environment variable for all later processes.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.env.push((name.to_owned(), value.into()));
     }
 
-    /// A command of the program, not yet started. Nothing of the test run's own `CORRIDOR_…` reaches it.
+    /// A command of the program, not yet started. It inherits no `CORRIDOR_…` variable of the test
+    /// run.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(args).stdin(Stdio::null());
@@ -66,7 +67,7 @@ impl Installation {
         command
     }
 
-    /// Gives this installation's environment to any command.
+    /// Applies this installation's environment to a command.
     pub fn environment(&self, command: &mut Command) {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
             command.env_remove(name);
@@ -80,23 +81,24 @@ impl Installation {
         finish(&mut self.command(args))
     }
 
-    /// Runs a command that must succeed, and answers what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub fn ok(&self, args: &[&str]) -> String {
         let done = self.run(args);
         assert_eq!(done.code, 0, "corridor {}: {}{}", args.join(" "), done.stdout, done.stderr);
         done.stdout
     }
 
-    /// Runs a command that must succeed with `--output json`, and answers the values that it printed, one a line.
+    /// Runs a command that must succeed with `--output json`, and returns the printed values, one
+    /// per line.
     pub fn json(&self, args: &[&str]) -> Vec<Value> {
         let text = self.ok(&[args, &["--output", "json"]].concat());
         text.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect()
     }
 
-    /// Starts a long-running command; its output goes to files.
+    /// Starts a long-running command with its output in files.
     pub fn start(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Process {
         let (out, err) = (self.path().join(format!("{name}.out")), self.path().join(format!("{name}.log")));
-        // Appended to: the log of a killed process stays in front of its successor's.
+        // Appended, so that the log of a killed process precedes its successor's.
         let open = |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
         let read_from = (length(&out), length(&err));
         let mut command = self.command(args);
@@ -105,7 +107,7 @@ impl Installation {
         Process { child, out, err, read_from, ended: None }
     }
 
-    /// Starts `serve` and waits until it answers.
+    /// Starts `serve` and waits until it is ready.
     pub fn serve(&self, name: &str, env: &[(&str, &str)]) -> Node {
         let (process, address) = self.serve_or_end(name, env);
         let Some(address) = address else {
@@ -114,14 +116,16 @@ impl Installation {
         Node { process, address }
     }
 
-    /// Starts `serve` and waits until it answers or has ended, which may come first where its predecessor left work.
+    /// Starts `serve` and waits until it is ready or has exited, which may happen first if its
+    /// predecessor left work.
     pub fn serve_or_end(&self, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
         self.serve_as("all", name, env)
     }
 
-    /// The same with a part of the work alone.
+    /// The same with only part of the roles.
     pub fn serve_as(&self, role: &str, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
-        // Payments alone: several nodes have one data directory here, and the built-in chain is one process's.
+        // Payments only: several nodes share one data directory here, and the built-in chain
+        // belongs to one process.
         let env = [&[("CORRIDOR_WALLETS__ENABLED", "false")], env].concat();
         let mut process = self.start(name, &["serve", "--role", role], &env);
         let mut address = None;
@@ -157,7 +161,7 @@ pub struct Process {
     child: Child,
     out: PathBuf,
     err: PathBuf,
-    /// Where this process's own part of the files begins.
+    /// Where this process's part of the files begins.
     read_from: (u64, u64),
     ended: Option<ExitStatus>,
 }
@@ -168,24 +172,24 @@ impl Process {
         self.child.id()
     }
 
-    /// What it has printed on stdout so far.
+    /// Its stdout so far.
     pub fn out(&self) -> String {
         tail_from(&self.out, self.read_from.0)
     }
 
-    /// What it has written on stderr so far.
+    /// Its stderr so far.
     pub fn log(&self) -> String {
         tail_from(&self.err, self.read_from.1)
     }
 
-    /// The last lines of its log, for a failure's message.
+    /// The last lines of its log, for failure messages.
     pub fn log_tail(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has exited.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().expect("the process can be waited for");
@@ -193,7 +197,7 @@ impl Process {
         self.ended
     }
 
-    /// kill -9, and waits until it is gone.
+    /// kill -9, and waits for the exit.
     pub fn kill(&mut self) {
         if self.ended.is_none() {
             self.child.kill().expect("the process can be killed");
@@ -203,13 +207,13 @@ impl Process {
 
     /// Sends a signal by its short name (`TERM`, `STOP`, `CONT`).
     pub fn signal(&self, name: &str) {
-        // The shell's own `kill`: slim systems have no program of that name.
+        // The shell's own `kill`: minimal systems have no such program.
         let script = format!("kill -{name} {}", self.id());
         let status = Command::new("/bin/sh").args(["-c", &script]).status().expect("a shell");
         assert!(status.success(), "SIG{name} could not be sent");
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it exits by itself.
     pub fn wait_for_end(&mut self) -> ExitStatus {
         assert!(wait::until(END_AT_MOST, || self.ended().is_some()), "still running: {}", self.log_tail());
         self.ended.expect("it has ended")

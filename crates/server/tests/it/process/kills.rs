@@ -1,5 +1,5 @@
-//! kill -9 of the service at random moments under load, on SQLite and on PostgreSQL: nothing acknowledged is lost,
-//! nothing is paid twice.
+//! kill -9 of the service at random moments under load, on SQLite and on PostgreSQL: nothing
+//! acknowledged is lost, nothing is paid twice.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::random::Random;
 use super::rig::Rig;
 use super::{faults, seed};
 
-/// How long the load may take to do what a kill waits for.
+/// Timeout for the load to reach the kill's condition.
 const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 4;
 
@@ -36,7 +36,7 @@ async fn killed(rig: &Rig, seed: u64, kills: u64) {
     let mut node = rig.node("node");
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
     for _ in 0..kills {
-        // A moment in the life of the clients, or one in the life of the bank.
+        // A moment in the clients' activity, or one in the bank's.
         let (requests, paid) = (load.requests() + 5 + random.below(120), paid(rig) + 1 + random.below(20));
         let by_bank = random.chance(40);
         let come = || std::future::ready(if by_bank { self::paid(rig) >= paid } else { load.requests() >= requests });

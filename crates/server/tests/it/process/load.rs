@@ -1,5 +1,6 @@
-//! Clients under fire: they quote and pay, note of every write whether it was done, refused or unclear, repeat half of
-//! the unclear ones under the same external_id, and read what they were promised.
+//! Clients during faults: they quote and pay, record for every write whether it succeeded, was
+//! refused or is unclear, repeat half of the unclear ones with the same external_id, and verify the
+//! promises they got.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,26 +16,26 @@ use tokio::task::JoinSet;
 use super::api::{Answer, Api};
 use super::random::Random;
 
-/// Endings of the beneficiary's account (`docs/guides/sandbox.md`), as often as they are drawn.
+/// Outcomes of the beneficiary's account (`docs/guides/sandbox.md`), by frequency.
 const ENDINGS: [&str; 16] = [
     "6702", "6702", "6702", "6702", "6702", "6702", "6702", "0001", "0002", "0003", "0004", "0005", "0006", "0007",
     "0008", "6702",
 ];
 /// How often an unclear write is repeated before it is left unclear.
 const REPEATS_MAX: u32 = 40;
-/// How long a client that got no answer waits for the service to be somewhere else before it asks again.
+/// How long a client without a response waits for the service to move before it retries.
 const MOVE_AT_MOST: Duration = Duration::from_millis(300);
-/// Countries that are paid to.
+/// Destination countries.
 pub const COUNTRIES: [Country; 2] = [Country::Pak, Country::Ind];
 
-/// What a client knows of one payment that it asked for.
+/// A client's knowledge of a payment that it requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knows {
-    /// It was told that it exists, under this id.
+    /// Confirmed, with this id.
     Exists(String),
-    /// It was told that it does not.
+    /// Refused.
     Refused(String),
-    /// It does not know.
+    /// Unclear.
     Unclear,
 }
 
@@ -45,20 +46,20 @@ pub struct Asked {
     pub knows: Knows,
 }
 
-/// What all clients noted.
+/// The records of all clients.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     /// By external_id.
     pub asked: BTreeMap<String, Asked>,
-    /// Statuses that somebody saw, by payment id.
+    /// Observed statuses, by payment id.
     pub seen: BTreeMap<String, Vec<String>>,
-    /// Promises that were broken while the load ran.
+    /// Promises broken during the load.
     pub broken: Vec<String>,
-    /// Writes without an answer.
+    /// Writes without a response.
     pub unclear: u64,
-    /// What the last of them met instead.
+    /// The error of the last of them.
     pub last_unclear: String,
-    /// Repetitions of such writes.
+    /// Repeats of such writes.
     pub repeated: u64,
 }
 
@@ -97,7 +98,7 @@ impl Load {
         Load { shared, tasks }
     }
 
-    /// Where the service is from now on.
+    /// Sets the current addresses of the service.
     pub fn move_to(&self, addresses: Vec<String>) {
         self.shared.addresses.send_replace(addresses);
     }
@@ -107,13 +108,13 @@ impl Load {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// Payments accepted so far, as far as anybody was told.
+    /// Payments confirmed so far.
     pub fn accepted(&self) -> usize {
         let notes = self.shared.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.asked.values().filter(|asked| matches!(asked.knows, Knows::Exists(_))).count()
     }
 
-    /// Lets every client finish what it is at, and answers what they noted.
+    /// Lets every client finish, and returns their records.
     pub async fn stop(mut self) -> Notes {
         self.shared.stop.store(true, Ordering::Relaxed);
         while let Some(ended) = self.tasks.join_next().await {
@@ -141,10 +142,10 @@ impl Shared {
         self.random.pick(&self.addresses.borrow()).clone()
     }
 
-    /// Waits a while for the service to be somewhere else.
+    /// Waits a while for the service to move.
     async fn no_answer(&self) {
         let mut moved = self.addresses.subscribe();
-        // Whether it moved or the time is up: the next request shows.
+        // Whether it moved or the time is up, the next request shows.
         drop(tokio::time::timeout(MOVE_AT_MOST, moved.changed()).await);
     }
 
@@ -161,7 +162,7 @@ impl Shared {
                 self.note(|notes| notes.broken.push(format!("a good quote was refused with {status}: {body}")));
                 None
             }
-            // A quote that nobody knows of binds nobody.
+            // An unclear quote has no effect.
             Answer::Unclear(_) => {
                 self.no_answer().await;
                 None
@@ -174,7 +175,7 @@ impl Shared {
         let body = order(country, quote, &external_id, self.random.pick::<&str>(&ENDINGS), "first");
         let key = self.random.chance(50).then(|| format!("key-{external_id}"));
         let repeats = self.random.chance(50);
-        // Noted before it is sent: whatever happens then, the checker knows of it.
+        // Recorded before it is sent, so that the checker knows about it in any case.
         self.put(&external_id, country, Knows::Unclear);
         let mut answer = self.api.post(&self.address(), "/v2/payment", &body, key.as_deref()).await;
         let mut tries = 0;
@@ -196,7 +197,8 @@ impl Shared {
         }
     }
 
-    /// Asks again under the same external_id: half the time word for word, half the time with another body.
+    /// Repeats with the same external_id: half of the time with the same body, half with another
+    /// one.
     async fn repeat(
         &self,
         country: Country,
@@ -219,7 +221,7 @@ impl Shared {
         self.note(|notes| drop(notes.asked.insert(external_id.to_owned(), asked)));
     }
 
-    /// Reads a payment that was promised.
+    /// Reads a confirmed payment.
     async fn look(&self) {
         let promised = {
             let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,7 +250,7 @@ impl Shared {
     }
 }
 
-/// What an answer to a payment says; `None` for what no client should ever be told.
+/// The meaning of a response to a payment; `None` for a response that no client should get.
 fn knows(answer: &Answer, repeated: bool) -> Option<Knows> {
     match answer {
         Answer::Done(body) => {
@@ -259,18 +261,19 @@ fn knows(answer: &Answer, repeated: bool) -> Option<Knows> {
         Answer::Refused { body, .. } => {
             let text = body.to_string();
             if text.contains("external_id_conflict") {
-                // Only a repetition may find that the first try was done after all.
+                // Only a repeat may find that the first attempt succeeded after all.
                 let conflict = body["detail"].as_array()?.iter().find(|fault| !fault["ctx"]["payment_id"].is_null())?;
                 return repeated
                     .then(|| Knows::Exists(conflict["ctx"]["payment_id"].as_str().unwrap_or_default().to_owned()));
             }
-            // The first try may have found what the repetition did not: a refused repetition settles nothing.
+            // The first attempt may have succeeded where the repeat did not, so a refused repeat
+            // decides nothing.
             if repeated { Some(Knows::Unclear) } else { text.contains("quote_expired").then_some(Knows::Refused(text)) }
         }
     }
 }
 
-/// A payment order over a quote.
+/// A payment order for a quote.
 pub fn order(country: Country, quote: &Value, external_id: &str, ending: &str, remarks: &str) -> String {
     let nobody = domain::ids::QuoteId(uuid::Uuid::nil());
     let draft = example::draft(country, nobody, domain::currency::Currency::Aed, domain::decimal::Decimal::ONE);

@@ -1,4 +1,4 @@
-//! What a running `serve` writes down.
+//! The logs of a running `serve`.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use super::harness::Installation;
 const WRITTEN_AT_MOST: Duration = Duration::from_secs(30);
 const CONFIG: &str = "[http]\nlisten = \"127.0.0.1:0\"\n[telemetry]\nlog_format = \"json\"\n";
 
-/// Decision "X-Request-Id": the same id in logs, traces and error bodies. Traces are spans of the same name.
+/// Decision "X-Request-Id": the same id in logs, traces and error bodies. Traces are spans of the
+/// same name.
 #[tokio::test]
 async fn a_request_is_found_in_the_log_by_its_id() {
     drop(rustls::crypto::ring::default_provider().install_default());

@@ -1,5 +1,5 @@
-//! Real processes: the program is started, killed, frozen and cut off from its database while clients pay, and is then
-//! judged by its public API and the bank's own book alone.
+//! Real processes: the program is started, killed, frozen and disconnected from its database while
+//! clients pay. Its public API and the bank's own ledger then decide the result.
 
 mod api;
 mod bench;
@@ -23,7 +23,7 @@ mod webhooks;
 
 pub(crate) use readme::present;
 
-/// How many faults of a kind a run makes: many where `CORRIDOR_LONG_RUN` is set, else as many as CI has time for.
+/// Number of faults of a kind in a run: many if `CORRIDOR_LONG_RUN` is set, else few enough for CI.
 fn faults(usual: u64, long: u64) -> u64 {
     if std::env::var_os("CORRIDOR_LONG_RUN").is_some_and(|value| !value.is_empty() && value != "0") {
         long
@@ -32,7 +32,7 @@ fn faults(usual: u64, long: u64) -> u64 {
     }
 }
 
-/// The seed of a run: `CORRIDOR_SEED`, to repeat one that failed, else `usual`.
+/// The seed of a run: `CORRIDOR_SEED`, to repeat a failed run, else `usual`.
 fn seed(usual: u64) -> u64 {
     std::env::var("CORRIDOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -1,5 +1,5 @@
-//! Two nodes on one PostgreSQL under load: one is killed, the other is frozen until its leases have run out and goes on
-//! as if nothing had happened, while a third takes over. Nothing is lost, nothing is paid twice.
+//! Two nodes on one PostgreSQL under load: one is killed, the other is frozen until its leases have
+//! expired and then resumes, while a third takes over. Nothing is lost, nothing is paid twice.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::{faults, seed};
 
 const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
 const CLIENTS: usize = 6;
-/// Frozen for longer than any lease.
+/// Longer than any lease.
 const FROZEN: Duration = Duration::from_secs(LEASE_S + 2);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,7 +31,7 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
         progress(&load, 20 + random.below(30), &first).await;
         first.process.kill();
         load.move_to(vec![second.address.clone()]);
-        // In the middle of its work: it holds leases, calls to the bank and open transactions.
+        // While it works: it has leases, calls to the bank and open transactions.
         progress(&load, 20 + random.below(30), &second).await;
         second.process.signal("STOP");
         let frozen = Instant::now();
@@ -61,7 +61,7 @@ fn both(one: &Node, other: &Node) -> Vec<String> {
     vec![one.address.clone(), other.address.clone()]
 }
 
-/// Waits until that many more payments were accepted.
+/// Waits for this many more confirmed payments.
 async fn progress(load: &Load, payments: u64, node: &Node) {
     let enough = load.accepted() + usize::try_from(payments).expect("a number of payments");
     let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;

@@ -1,5 +1,5 @@
-//! The one source of chance of these tests: a failure names its seed, and the seed repeats every choice (what the
-//! machine's scheduler makes of it is beyond us).
+//! The only source of randomness in these tests: a failure names its seed, and the seed repeats
+//! every choice (except the machine's scheduling).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

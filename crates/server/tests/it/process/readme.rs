@@ -1,4 +1,4 @@
-//! The README's commands, run exactly as they are printed.
+//! The README's commands, run exactly as printed.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
     found
 }
 
-/// The one block of a document that contains `words`.
+/// The only block of a document that contains `words`.
 pub(super) fn block_of(document: &str, language: &str, words: &str) -> String {
     let mut matching = blocks(document, language).into_iter().filter(|block| block.contains(words));
     let found = matching.next().unwrap_or_else(|| panic!("there is no {language} block with {words:?}"));
@@ -44,7 +44,7 @@ fn block(language: &str, words: &str) -> String {
     block_of(README, language, words)
 }
 
-/// A checkout in which the program was built with `--release`, as the README's reader has one.
+/// A checkout in which the program was built with `--release`, as for the README's reader.
 fn checkout(installation: &Installation) -> PathBuf {
     let root = installation.path().join("checkout");
     let release = root.join("target/release");
@@ -56,14 +56,15 @@ fn checkout(installation: &Installation) -> PathBuf {
 pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) -> Finished {
     let path = directory.join("script.sh");
     std::fs::write(&path, script).expect("written");
-    // Aliases are what a person's own shell has; a script must be told to have them.
+    // Interactive shells expand aliases; scripts have to enable it.
     let mut command = Command::new("bash");
     command.args(["-O", "expand_aliases", "-e"]).arg(&path).current_dir(directory).stdin(Stdio::null());
     installation.environment(&mut command);
     finish(&mut command)
 }
 
-/// Whether the programs are there; says what is left out otherwise (python3 and curl are no part of the project).
+/// Whether the programs are installed; reports the omitted part otherwise (python3 and curl are not
+/// part of the project).
 pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
     let there = |program: &&str| {
         let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
@@ -78,7 +79,7 @@ pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
 }
 
 #[test]
-fn the_first_payment_goes_as_the_readme_says() {
+fn the_first_payment_works_as_in_the_readme() {
     if !present("README.md's first payment", &["bash"]) {
         return;
     }
@@ -114,26 +115,27 @@ fn the_signed_calls_run_as_they_are_printed() {
 
 #[test]
 fn the_two_commands_are_those_that_exist() {
-    // What the other tests do not run: building and the full suite. The commands themselves must be there.
+    // Building and the full suite, which other tests do not run. The commands themselves must
+    // exist.
     let sandbox = block("sh", "cargo run --release -- sandbox");
     assert_eq!(sandbox.trim(), "cargo run --release -- sandbox");
     assert_eq!(block("sh", "./test").trim(), "./test");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     assert!(root.join("test").is_file());
-    // `cargo run` without a name runs the default member's one program.
+    // `cargo run` without a name runs the default member's only program.
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).expect("Cargo.toml");
     assert!(workspace.contains("default-members = [\"crates/server\"]"), "{workspace}");
 }
 
-/// The README's receiver, its output in a file; ended when it is dropped.
+/// The README's endpoint with its output in a file; stopped on drop.
 struct Receiver(Child);
 
 impl Receiver {
-    /// Runs it as the README does, but on a free port.
+    /// Runs it as in the README, but on a free port.
     fn start(installation: &Installation, directory: &Path, port: u16) -> Receiver {
         let receiver = block("python", "BaseHTTPRequestHandler").replace("9000", &port.to_string());
         std::fs::write(directory.join("receiver.py"), receiver).expect("written");
-        // The shell gives way to it, so that it is what is ended.
+        // The shell is replaced by it, so that stopping it works.
         let script = block("sh", "python3 receiver.py").replace("python3", "exec python3");
         std::fs::write(directory.join("receiver.sh"), script).expect("written");
         let mut command = Command::new("bash");
@@ -149,16 +151,16 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ended = self.0.kill();
         let _status = self.0.wait();
     }
 }
 
-/// The genuine events of what the receiver printed, in order; one that is forged fails.
+/// The valid events in the endpoint's output, in order; an invalid signature fails the test.
 fn genuine_events(directory: &Path) -> Vec<(String, Value)> {
     let received = std::fs::read_to_string(directory.join("received")).expect("what it printed");
-    // The last line may be half written.
+    // The last line may be incomplete.
     let whole = received.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let event = |line: &str| {
         let (verdict, rest) = line.split_once(' ').expect("a verdict");
@@ -170,7 +172,7 @@ fn genuine_events(directory: &Path) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine() {
+fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     if !present("README.md's first remittance", &["bash", "python3"]) {
         return;
     }
@@ -200,14 +202,14 @@ fn the_first_remittance_goes_as_the_readme_says_and_its_webhooks_are_genuine() {
     assert_eq!(of_request, ["payment.received", "risk_check.complete", "transfer.complete"]);
     let exchanged = told().into_iter().find(|(kind, _)| kind == "exchange.complete").expect("the exchange").1;
     assert_eq!((&exchanged["from_amount"], &exchanged["to_currency"]), (&"10.00".into(), &"PKR".into()));
-    // 1,000.00 at first, 25.50 came, 10.00 were exchanged.
+    // 1,000.00 initially, 25.50 received, 10.00 exchanged.
     let wallet = installation.json(&["wallets", "get"]).remove(0);
     let assets = wallet["balance"]["assets"].as_array().expect("assets").clone();
     let usdc = assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC");
     assert_eq!(usdc["amount"], "1015.50");
     assert_eq!(installation.json(&["orders", "list"])[0]["status"], "SETTLED");
 
-    // A wallet of its own goes the whole way, and others than the service say so.
+    // A separate wallet completes the whole flow, confirmed by the chain and the bank as well.
     let before = kinds().len();
     std::fs::write(directory.join("flow.py"), block("python", "balance_of")).expect("written");
     let flow = bash(&installation, &directory, &block("sh", "python3 flow.py"));

@@ -1,5 +1,5 @@
-//! What the fault runs share: a simulated bank that lives in the test's process (so that killing the service does not
-//! kill the bank), an installation whose rails lead to it, and a tenant with money.
+//! The common setup of the fault runs: a simulated bank in the test's process (so that killing the
+//! service does not kill the bank), an installation whose rails lead to it, and a funded tenant.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,38 +11,39 @@ use testkit::bank::{BankConfig, Behaviour, DelayRange, Faults, SimulatedBank};
 use super::api::Api;
 use super::harness::{Installation, Node};
 
-/// The API URL that tokens name: the nodes' addresses change from start to start.
+/// The tokens' audience: the nodes' addresses change with each start.
 const PUBLIC_URL: &str = "http://corridor.test";
 /// The tenant.
 pub const TENANT: &str = "demobank";
-/// What its prefund holds at first, in USDT.
+/// Its initial prefund in USDT.
 const PREFUND: &str = "10000000";
-/// How long a job is nobody else's: the least that the configuration allows.
+/// The lease of a job: the minimum that the configuration allows.
 pub const LEASE_S: u64 = 5;
-/// The rails. The bank pays a repeated message again on those that do not detect duplicates.
+/// The rails. On those without duplicate detection, the bank pays a repeated message again.
 pub const RAILS: [RailOfTest; 3] = [
     RailOfTest { id: "pak-raast", detects_duplicates: true },
     RailOfTest { id: "pak-ibft", detects_duplicates: true },
     RailOfTest { id: "ind-imps", detects_duplicates: false },
 ];
 
-/// A rail that these tests use.
+/// A rail of these tests.
 pub struct RailOfTest {
     pub id: &'static str,
     pub detects_duplicates: bool,
 }
 
-/// Everything around the nodes under test.
+/// The environment of the nodes under test.
 pub struct Rig {
     pub installation: Installation,
     pub bank: SimulatedBank,
     pub api: Api,
-    /// Where the bank's book lies; gone with the rig.
+    /// The directory of the bank's ledger; deleted with the rig.
     _book: tempfile::TempDir,
 }
 
 impl Rig {
-    /// Starts the bank, brings up the database (`None`: SQLite in the data directory), makes a tenant and a key.
+    /// Starts the bank, sets up the database (`None`: SQLite in the data directory), creates a
+    /// tenant and a key.
     pub async fn start(seed: u64, store_url: Option<&str>) -> Rig {
         let book = tempfile::tempdir().expect("a directory");
         let bank = SimulatedBank::start(BankConfig {
@@ -69,13 +70,13 @@ impl Rig {
         self.installation.serve(name, &[])
     }
 
-    /// Ends everything that the bank does wrong by chance.
+    /// Ends the bank's random faults.
     pub fn heal_bank(&self) {
         self.bank.set_faults(Faults::NONE).expect("the bank runs");
     }
 }
 
-/// Fast, and wrong in every way that a bank can be wrong.
+/// Fast, and faulty in every way that a bank can be.
 fn behaviour(seed: u64) -> Behaviour {
     let blind = RAILS.iter().filter(|rail| !rail.detects_duplicates).map(|rail| rail.id.into());
     Behaviour {

@@ -1,4 +1,4 @@
-//! `corridor sandbox` as a person or a script meets it: what it prints, what it keeps, how it ends.
+//! `corridor sandbox` for users and scripts: its output, persistence and shutdown.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use super::harness::{Installation, Process, READY_AT_MOST, finish};
 use super::random::Random;
 use super::{faults, seed};
 
-/// The members of `--output json` (`experience.md`); scripts rely on them.
+/// The members of `--output json` (`experience.md`), which scripts rely on.
 const MEMBERS: [&str; 17] = [
     "chain_id",
     "base_url",
@@ -31,19 +31,19 @@ const MEMBERS: [&str; 17] = [
     "data_dir",
     "pid",
 ];
-/// What stays from start to start.
+/// Members that persist across starts.
 const STABLE: [&str; 5] =
     ["data_dir", "payment_access_key", "payment_secret_key", "wallet_access_key", "wallet_secret_key"];
 
 /// A running sandbox.
 pub struct Sandbox {
     pub process: Process,
-    /// What it printed.
+    /// Its output.
     pub printed: Value,
 }
 
 impl Sandbox {
-    /// Starts it and waits until it has printed where it is.
+    /// Starts it and waits for its output.
     pub fn start(installation: &Installation, more: &[&str]) -> Sandbox {
         let args = [&["sandbox", "--port", "0", "--output", "json"], more].concat();
         let mut process = installation.start("sandbox", &args, &[]);
@@ -53,7 +53,7 @@ impl Sandbox {
         Sandbox { process, printed }
     }
 
-    /// A text that it printed.
+    /// A text member of the output.
     pub fn text(&self, name: &str) -> &str {
         self.printed[name].as_str().expect("a text")
     }
@@ -90,7 +90,7 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
         listed
     );
     second.process.kill();
-    // Whoever was killed leaves sandbox.json behind: the next start is not held up by it.
+    // A killed sandbox leaves sandbox.json behind, which must not prevent the next start.
     assert!(file.exists());
     let mut third = Sandbox::start(&installation, &[]);
     assert_eq!(third.printed["payment_secret_key"], first.printed["payment_secret_key"]);
@@ -105,7 +105,7 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_new_sandbox_has_a_month_of_payments_unless_it_is_told_not_to() {
+fn a_new_sandbox_has_a_month_of_payments_unless_disabled() {
     let installation = Installation::new();
     let sandbox = Sandbox::start(&installation, &[]);
     let verify = installation.ok(&["ledger", "verify"]);
@@ -142,7 +142,7 @@ fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
     for _ in 0..faults(3, 40) {
         let installation = Installation::new();
         let mut cut = installation.start("cut", &["sandbox", "--port", "0"], &[]);
-        // Some moment of the first start: its files grow while it lives through the history.
+        // At some moment of the first start: its files grow while it replays the history.
         let grown = 4_096 * (1 + random.below(40));
         let log = installation.path().join("corridor.db-wal");
         let come = || std::fs::metadata(&log).is_ok_and(|file| file.len() >= grown) || cut.out().contains("docs");
@@ -155,7 +155,7 @@ fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
         assert!(!verified.contains("WRONG"), "{verified}");
         drop(sandbox);
     }
-    // The earliest moment at which there is something to complete: a tenant without money.
+    // The earliest moment with something to complete: a tenant without money.
     let installation = Installation::new();
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
@@ -165,7 +165,7 @@ fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
 }
 
 #[test]
-fn a_busy_port_is_told_with_its_holder() {
+fn a_busy_port_is_reported_with_its_holder() {
     let busy = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = busy.local_addr().expect("an address").port().to_string();
     let done = Installation::new().run(&["sandbox", "--port", &port]);
@@ -177,7 +177,7 @@ fn a_busy_port_is_told_with_its_holder() {
 }
 
 #[test]
-fn reset_waits_for_the_end_and_then_begins_anew() {
+fn reset_waits_for_the_end_and_then_starts_over() {
     let installation = Installation::new();
     let mut old = Sandbox::start(&installation, &["--no-demo-data"]);
     let refused = installation.run(&["sandbox", "reset"]);
@@ -189,14 +189,14 @@ fn reset_waits_for_the_end_and_then_begins_anew() {
     for name in ["payment_access_key", "payment_secret_key", "wallet_secret_key"] {
         assert_ne!(new.printed[name], old.printed[name], "{name}");
     }
-    // Twice is as good as once.
+    // A repeated reset is fine.
     drop(new);
     let again = Installation::new();
     again.ok(&["sandbox", "reset"]);
 }
 
 #[test]
-fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
+fn a_stop_signal_finishes_open_work_and_ends_streams() {
     let installation = Installation::new();
     let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let mut tail = installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
@@ -204,7 +204,7 @@ fn told_to_end_it_finishes_what_it_began_and_ends_its_streams() {
     let paid = installation.json(&["pay"]);
     let id = paid[0]["id"].as_str().expect("an id");
     assert!(tail.wait_for_end().success(), "{}", tail.log_tail());
-    // A reader that would go on for ever does not hold up the end.
+    // An endless reader does not delay the shutdown.
     let mut endless = installation.start("endless", &["events", "tail", "--after", "0"], &[]);
     assert!(wait::until(READY_AT_MOST, || endless.out().contains("payment.queued")), "{}", endless.log_tail());
     sandbox.process.stop();
@@ -231,7 +231,7 @@ fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
 }
 
 #[test]
-fn a_second_process_is_told_that_the_built_in_chain_has_one_already() {
+fn a_second_process_on_the_built_in_chain_is_refused() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let told = |args: &[&str], parts: &[&str]| {

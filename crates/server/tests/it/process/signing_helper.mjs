@@ -24,7 +24,7 @@ const document = {
   createElement: make,
   querySelectorAll: () => [],
 };
-// No fetch, no XMLHttpRequest: whoever tries to talk to somebody fails here.
+// No fetch, no XMLHttpRequest: an attempt to send data fails here.
 vm.runInNewContext(source, {
   document, crypto, TextEncoder, URLSearchParams, btoa, atob, Uint8Array, location: { origin: url, search: "" },
 });

@@ -1,5 +1,5 @@
-//! The snippets of `docs/snippets`, each run by its own language where that is installed: they sign calls that a
-//! sandbox accepts, and tell genuine webhooks from forged ones.
+//! The code samples of `docs/snippets`, each run in its own language if installed: they sign calls
+//! that a sandbox accepts, and distinguish valid webhooks from forged ones.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::harness::{Finished, Installation, finish};
 use super::readme::present;
 use super::sandbox::Sandbox;
 
-/// A language: its directory, the program that has to be there, and how its two files are run.
+/// A language: its directory, the required program, and the commands for its two files.
 struct Language {
     name: &'static str,
     program: &'static str,
@@ -23,7 +23,7 @@ const LANGUAGES: [Language; 7] = [
     Language { name: "shell", program: "curl", sign: &["bash", "sign.sh"], verify: &["bash", "verify.sh"] },
     Language { name: "python", program: "python3", sign: &["python3", "sign.py"], verify: &["python3", "verify.py"] },
     Language { name: "typescript", program: "node", sign: &["node", "sign.mjs"], verify: &["node", "verify.mjs"] },
-    // The launcher compiles: it needs the compiler's module, which a mere runtime lacks.
+    // The launcher compiles: it needs the compiler module, which a plain runtime lacks.
     Language { name: "java", program: "javac", sign: &["java", "Sign.java"], verify: &["java", "Verify.java"] },
     Language {
         name: "csharp",
@@ -43,7 +43,7 @@ const SENT: &str = "1614265330";
 const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
 const BODY: &str = r#"{"test": 2432232314}"#;
 
-/// One webhook as it arrives, and what has to be said of it.
+/// A webhook as received, and the expected verdict.
 struct Arrived<'a> {
     what: &'a str,
     secret: &'a str,
@@ -70,7 +70,8 @@ fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/snippets").join(name)
 }
 
-/// The languages that are here. What is not is said aloud, and is no failure: they are no part of the project.
+/// The installed languages. Missing ones are reported and are no failure, since they are not part
+/// of the project.
 fn here() -> Vec<&'static Language> {
     let there = |language: &&Language| {
         let (name, program) = (language.name, language.program);
@@ -86,7 +87,7 @@ fn here() -> Vec<&'static Language> {
     LANGUAGES.iter().filter(there).collect()
 }
 
-/// Runs a file of a language in a directory of its own, where compilers may leave what they like.
+/// Runs a file of a language in its own directory, where compilers may write files.
 fn run(
     language: &Language,
     command: &[&str],
@@ -106,7 +107,7 @@ fn run(
     process.env("GOCACHE", installation.path().join("go-cache")).env("GOFLAGS", "-mod=mod").envs(env.iter().copied());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = process.spawn().expect("it starts");
-    // One that needs no input may have ended before it is written.
+    // A program without input may exit before it is written.
     let _written = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
     let output = child.wait_with_output().expect("it ends");
     Finished {
@@ -132,7 +133,7 @@ fn each_language_signs_calls_that_both_services_accept() {
         let [quote, wallet] = answers.as_slice() else { panic!("{}: {}", language.name, done.stdout) };
         assert_eq!((&quote["country"], &quote["amount"]), (&"PAK".into(), &500.into()), "{}", language.name);
         assert_eq!(wallet["wallet_id"], sandbox.text("wallet_id"), "{}", language.name);
-        // A wrong key is refused, and the program says so.
+        // A wrong key is refused, and the program reports it.
         let wrong = run(language, language.sign, &installation, &[("CORRIDOR_SECRET_KEY", "not the key")], "");
         assert_ne!(wrong.code, 0, "{}: {}", language.name, wrong.stdout);
     }
@@ -195,7 +196,7 @@ fn the_signing_helper_of_the_documentation_makes_tokens_that_are_accepted() {
         (&"Signed.".into(), &200.into(), &"PAK".into())
     );
     assert_eq!(told["steps"].as_array().map(Vec::len), Some(7), "{told}");
-    // The claim is that of the body, and nothing that is shown is the secret key.
+    // The claim matches the body, and the secret key is never shown.
     let secret = variables["CORRIDOR_SECRET_KEY"].as_str().expect("a text");
     assert!(!told["steps"].to_string().contains(secret), "{told}");
     assert_eq!((&told["genuine"], &told["tampered"]), (&"Genuine.".into(), &"Forged: refuse it.".into()));

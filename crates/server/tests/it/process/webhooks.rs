@@ -1,5 +1,5 @@
-//! What docs/guides/receiving-webhooks.md shows, run as it is printed, and the commands that it names: a receiver that was copied from it
-//! is certified by the program.
+//! Runs the code and commands of docs/guides/receiving-webhooks.md as printed; `corridor certify`
+//! certifies the endpoint from the guide.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -12,10 +12,10 @@ use super::readme::{bash, block_of, present};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/guides/receiving-webhooks.md");
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
-/// How long the receiver may take to listen.
+/// Timeout for the endpoint to listen.
 const READY_AT_MOST: Duration = Duration::from_secs(30);
 
-/// The document's receiver, running; stopped when it is dropped.
+/// The guide's endpoint, running; stopped on drop.
 struct Copied {
     process: Child,
     url: String,
@@ -36,7 +36,7 @@ impl Copied {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ended = self.process.kill();
         let _status = self.process.wait();
     }
@@ -56,7 +56,7 @@ fn the_receiver_of_the_document_is_certified() {
     assert_eq!((&found[0]["certified"], &found[0]["warnings"]), (&true.into(), &0.into()), "{found:?}");
     assert!(std::fs::read_to_string(junit).expect("JUnit's XML").contains("failures=\"0\""));
 
-    // The same receiver, asked with a secret that it does not know.
+    // The same endpoint, called with a secret that it does not know.
     let stranger = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let done = finish(
         installation.command(&["certify", "--receiver", &receiver.url]).env("CORRIDOR_WEBHOOK_SECRET", stranger),
@@ -83,7 +83,7 @@ fn the_commands_of_the_document_sign_and_check_by_hand() {
     assert!(lines[0].contains("processed_at") && lines[0].ends_with("genuine"), "{lines:?}");
     let [id, timestamp, signature] = lines[1].split(' ').collect::<Vec<_>>()[..] else { panic!("{lines:?}") };
 
-    // What the program says of the same webhook, and makes of the same body.
+    // The program verifies the same webhook, and creates the same signature.
     let body = installation.path().join("event.json").display().to_string();
     let signed = installation.json(&["events", "sign", &body, "--timestamp", timestamp]);
     assert_eq!(signed[0]["webhook-signature"], signature);

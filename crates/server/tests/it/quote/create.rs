@@ -1,4 +1,4 @@
-//! `POST /v2/quote`: what is answered.
+//! `POST /v2/quote`: successful answers.
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -13,7 +13,7 @@ on_both_stores! {
     a_quote_has_the_members_of_the_specification_in_order
     a_quote_repeats_the_currency_of_the_request_and_its_exact_amount
     a_quote_shows_the_limits_of_its_corridor
-    a_quote_holds_as_long_as_its_corridor_says
+    a_quote_is_valid_for_its_corridors_time
     the_margin_of_the_tenant_lies_in_the_rate
     hints_for_routing_change_nothing_in_the_answer
     the_four_decimal_rule_holds_for_every_corridor_and_currency
@@ -65,7 +65,7 @@ async fn a_quote_shows_the_limits_of_its_corridor(on: On) {
     }
 }
 
-async fn a_quote_holds_as_long_as_its_corridor_says(on: On) {
+async fn a_quote_is_valid_for_its_corridors_time(on: On) {
     let setup = Setup::new().set("corridors.PAK.quote_ttl_s", "30").set("corridors.IND.quote_ttl_s", "1800");
     let bank = Bank::alone(on, setup).await;
     for (country, seconds) in [(Country::Pak, 30), (Country::Ind, 1_800), (Country::Vnm, 300)] {
@@ -83,7 +83,7 @@ async fn the_margin_of_the_tenant_lies_in_the_rate(on: On) {
     .await;
     let to_pakistan = bank.quote(Country::Pak, Currency::Aed, "500").await;
     assert_eq!(to_pakistan.0["rate"].number(), "75.8241");
-    // USD/INR 89.40 over USD/AED 3.6725, less 2 %: 23.856501…, of which whole paise are paid out.
+    // USD/INR 89.40 over USD/AED 3.6725, less 2 %: 23.856501…, truncated to whole paise.
     let to_india = bank.quote(Country::Ind, Currency::Aed, "1000").await;
     assert_eq!(to_india.0["amount_destination"].number(), "23856.22");
     assert_eq!(to_india.0["rate"].number(), "23.85622");
@@ -106,7 +106,7 @@ async fn hints_for_routing_change_nothing_in_the_answer(on: On) {
     }
 }
 
-/// Quotes of each pair in this test; `domain` proves the rule on thousands.
+/// Quotes per pair in this test; `domain` proves the rule on thousands.
 const QUOTES_PER_PAIR: i64 = 5;
 
 async fn the_four_decimal_rule_holds_for_every_corridor_and_currency(on: On) {
@@ -131,7 +131,7 @@ async fn the_four_decimal_rule_holds_for_every_corridor_and_currency(on: On) {
     }
 }
 
-/// What a client computes that has only binary floats.
+/// The result of a client that computes with binary floats.
 #[expect(clippy::float_arithmetic, reason = "stands for a client that computes in binary floating point")]
 fn agrees_in_binary_floats(quote: &Json) -> bool {
     let float = |name: &str| quote[name].number().parse::<f64>().expect("a number");

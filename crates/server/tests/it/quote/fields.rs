@@ -1,4 +1,4 @@
-//! `POST /v2/quote`: every field of the body, right and wrong.
+//! `POST /v2/quote`: valid and invalid values of every field.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -7,11 +7,11 @@ use crate::harness::{Bank, On, on_both_stores};
 
 on_both_stores! {
     each_field_is_held_to_its_rule
-    all_faults_are_told_at_once_in_field_order
-    the_context_of_a_fault_says_what_would_do
+    all_errors_are_reported_at_once_in_field_order
+    the_context_of_an_error_names_the_accepted_values
 }
 
-/// One field of an otherwise valid body, and what comes of it: `loc type`, or nothing where it is accepted.
+/// A value for one field of an otherwise valid body, and the expected error: `loc type`, or none.
 const CASES: [(&str, &str, &str); 62] = [
     ("country", "null", "body.country missing"),
     ("country", "\"\"", "body.country missing"),
@@ -116,7 +116,7 @@ fn without(field: &str) -> String {
     format!("{{{}}}", kept.map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>().join(","))
 }
 
-async fn all_faults_are_told_at_once_in_field_order(on: On) {
+async fn all_errors_are_reported_at_once_in_field_order(on: On) {
     let bank = Bank::new(on).await;
     let missing = bank.post("/v2/quote", "{}").send().await;
     assert_eq!(missing.fault_kinds(), ["body.country missing", "body.currency missing", "body.amount missing"]);
@@ -139,7 +139,7 @@ async fn all_faults_are_told_at_once_in_field_order(on: On) {
     );
 }
 
-async fn the_context_of_a_fault_says_what_would_do(on: On) {
+async fn the_context_of_an_error_names_the_accepted_values(on: On) {
     let bank = Bank::new(on).await;
     let fault = |field: &'static str, raw: &'static str| {
         let call = bank.post("/v2/quote", body(field, raw));
@@ -154,7 +154,7 @@ async fn the_context_of_a_fault_says_what_would_do(on: On) {
     assert_eq!(fault("amount", "100000000").await.ctx.to_string(), r#"{"lt":100000000}"#);
     let most = fault("amount", "1e21").await.ctx.to_string();
     assert_eq!(most, r#"{"max_digits":20,"decimal_places":12}"#);
-    // Money is told as text, which no client rounds.
+    // Amounts in messages are text, which no client rounds.
     assert_eq!(fault("amount", "0.01").await.ctx.to_string(), r#"{"min":1}"#);
     assert_eq!(fault("amount", "99999999").await.ctx.to_string(), r#"{"max":1000000000}"#);
     let kuwait = bank.quote_call(Country::Pak, Currency::Kwd, "1.0001").send().await;

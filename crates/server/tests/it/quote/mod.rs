@@ -1,4 +1,4 @@
-//! `POST /v2/quote` and `GET /v2/quote/{id}` from the outside.
+//! `POST /v2/quote` and `GET /v2/quote/{id}` from outside.
 
 mod create;
 mod fields;

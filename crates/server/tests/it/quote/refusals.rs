@@ -1,4 +1,4 @@
-//! `POST /v2/quote`: the refusals that no field is to blame for.
+//! `POST /v2/quote`: refusals that concern no field.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -82,7 +82,7 @@ async fn a_quote_is_repeated_though_its_rate_is_too_old_by_now(on: On) {
     bank.finish().await;
 }
 
-/// A cap of two open quotes; `test` because mock has none.
+/// A limit of two open quotes, in environment `test` because mock has none.
 fn capped() -> Setup {
     Setup::new().set("environment", "test").set("limits.enabled", "false").set("corridors.PAK.open_quote_cap", "2")
 }
@@ -93,7 +93,7 @@ async fn too_many_open_quotes_are_refused(on: On) {
     bank.any_quote().await;
     let refused = bank.quote_call(Country::Pak, Currency::Aed, "100").send().await;
     assert_eq!(refused.refused(400, "open_quote_limit")["limit"].text(), "2");
-    // Another corridor and another tenant have caps of their own; a used quote is no longer open.
+    // Another corridor and another tenant have their own limits; a used quote is not open.
     bank.quote(Country::Ind, Currency::Aed, "100").await;
     Bank::at(&bank.running).await.any_quote().await;
     bank.pay(&first.order()).await.ok();

@@ -1,4 +1,4 @@
-//! Who may steer: anybody in `mock`, a token's holder in `test`, nobody in production.
+//! Access to sandbox controls: open in `mock`, with a token in `test`, unavailable in production.
 
 use domain::country::Country;
 use reqwest::Method;
@@ -7,10 +7,10 @@ use crate::harness::{Bank, On, Setup, on_both_stores};
 
 on_both_stores! {
     a_test_service_wants_a_token
-    a_test_service_lets_nobody_reach_anothers_payments
+    a_test_service_isolates_tenants_payments
 }
 
-/// `test`, with a rail that is open at any hour.
+/// Environment `test`, with a rail that is always open.
 fn testing() -> Setup {
     Setup::new().set("environment", "test").set("limits.enabled", "false")
 }
@@ -32,7 +32,7 @@ async fn a_test_service_wants_a_token(on: On) {
     bank.finish().await;
 }
 
-async fn a_test_service_lets_nobody_reach_anothers_payments(on: On) {
+async fn a_test_service_isolates_tenants_payments(on: On) {
     let bank = Bank::alone(on, testing()).await;
     let other = Bank::at(&bank.running).await;
     let id = bank.paid(Country::Pak, |order| order.text("external_id", "mine")).await;

@@ -1,4 +1,4 @@
-//! `GET /sandbox/bank/book`: what the simulated bank's own book says.
+//! `GET /sandbox/bank/book`: the simulated bank's own ledger.
 
 use domain::country::Country;
 use reqwest::Method;

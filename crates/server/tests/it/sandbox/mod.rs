@@ -1,4 +1,4 @@
-//! `/sandbox`: steering the simulated parties.
+//! `/sandbox`: controlling the simulated parties.
 
 mod access;
 mod book;

@@ -1,4 +1,4 @@
-//! `POST /sandbox/payments/{id}/{state}`: making a payment end in a chosen way.
+//! `POST /sandbox/payments/{id}/{state}`: setting a payment's outcome.
 
 use domain::country::Country;
 use reqwest::Method;
@@ -16,7 +16,7 @@ async fn steer(bank: &Bank, id: &str, state: &str) -> Answer {
     bank.unsigned(Method::POST, &format!("/sandbox/payments/{id}/{state}"), None).send().await
 }
 
-/// A payment that waits at the bank.
+/// A payment that is pending at the bank.
 async fn waiting(bank: &Bank) -> String {
     let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0005")).await;
     bank.reaches(Country::Pak, &id, "processing").await;

@@ -1,4 +1,5 @@
-//! Who may do what, and what strangers see (specification: "Authentication", "Errors").
+//! Access control, and the information that unauthorized callers get (specification:
+//! "Authentication", "Errors").
 
 use reqwest::Method;
 
@@ -9,7 +10,7 @@ on_both_stores! {
     provisioning_needs_its_role
     a_customer_has_one_wallet
     a_foreign_wallet_answers_like_an_unknown_one
-    without_a_token_nothing_is_told
+    without_a_token_nothing_is_revealed
     bad_input_names_its_field
 }
 
@@ -49,12 +50,12 @@ async fn a_foreign_wallet_answers_like_an_unknown_one(on: On) {
     }
 }
 
-async fn without_a_token_nothing_is_told(on: On) {
+async fn without_a_token_nothing_is_revealed(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("guarded").await;
     let path = format!("/v1/sdk/wallets/{wallet}");
     refused(&bank.bank.unsigned(Method::GET, &path, None).send().await, 401, "UNAUTHORIZED", None);
-    // A key of the payment service is none of the wallet service.
+    // A payment service key is not valid for the wallet service.
     refused(&bank.bank.get(&path).send().await, 401, "UNAUTHORIZED", None);
 }
 

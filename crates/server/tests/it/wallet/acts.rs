@@ -1,5 +1,5 @@
-//! What the tests of money flows do again and again: ask for money, pay it in every way, wait for what becomes of it. What
-//! takes its time is waited for in the store: calls are counted.
+//! Helpers for money flows: request money, pay it in every way, wait for the result. Waiting polls
+//! the store, because API calls are limited.
 
 use devchain::DevChain;
 use domain::chain::{Address, vault};
@@ -17,21 +17,21 @@ use store::{Page, Transaction};
 use crate::harness::client::{Call, WAIT_MAX};
 use crate::harness::{Json, WalletBank};
 
-/// A page that holds all that a test makes.
+/// A page size that covers everything a test creates.
 const ALL: Page = Page { page: 0, limit: 100 };
 
-/// An id that nobody has.
+/// An unused id.
 pub const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
-/// What the webhooks of a payment that goes through say, in order.
+/// The webhooks of a successful payment, in order.
 pub const THROUGH: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 
-/// The id of a payment request as it was answered.
+/// The id in a payment request's response.
 pub fn id(request: &Json) -> &str {
     request["payment_request_id"].text()
 }
 
-/// A sender of this name who says all that he is asked.
+/// A sender with this name and complete details.
 pub fn sender(first: &str, last: &str) -> SenderDetails {
     let said = |text: &str| Some(text.to_owned());
     SenderDetails {
@@ -43,7 +43,7 @@ pub fn sender(first: &str, last: &str) -> SenderDetails {
     }
 }
 
-/// The bytes of a call of a contract: the function's selector and its arguments, each a word.
+/// The calldata of a contract call: the function's selector and its arguments as words.
 pub fn calls(function: &str, arguments: &[[u8; 32]]) -> Vec<u8> {
     let mut data = vault::hash(&[function.as_bytes()]).0[..4].to_vec();
     data.extend(arguments.iter().flatten());
@@ -70,18 +70,18 @@ impl WalletBank {
         self.post("/v1/sdk/payment-requests", body)
     }
 
-    /// A payment request for an amount that is given as JSON; `more` are further members.
+    /// A payment request for an amount given as JSON; `more` are further members.
     pub async fn asked(&self, wallet: &str, amount: &str, more: &str) -> Json {
         self.request_call(wallet, amount, more).send().await.ok()
     }
 
-    /// A payment request of an hour, in USDC.
+    /// A USDC payment request valid for one hour.
     pub async fn hour(&self, wallet: &str, amount: &str) -> Json {
         let amount = format!(r#"{{"type":"crypto","value":"{amount}","currency":"USDC"}}"#);
         self.asked(wallet, &amount, r#","expires_in_hours":1"#).await
     }
 
-    /// A payment request as the list shows it.
+    /// A payment request as in the list.
     pub async fn listed(&self, wallet: &str, request: &Json) -> Json {
         let path = format!("/v1/sdk/payment-requests?wallet_id={wallet}&limit=100");
         let page = self.get(&path).send().await.ok();
@@ -95,7 +95,7 @@ impl WalletBank {
         found.expect("read").expect("there")
     }
 
-    /// The same, once it is so. Answers status, exception, what has come and what is still to come.
+    /// A payment request, once in this state. Returns status, exception, received and due amounts.
     pub async fn becomes(&self, wallet: &str, request: &Json, state: &str, exception: &str) -> Json {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let now = self.stored(request).await;
@@ -115,7 +115,7 @@ impl WalletBank {
         deposits.collect()
     }
 
-    /// The wallet's transactions, the newest first, once so many have come in and all of them have the status.
+    /// The wallet's transactions, latest first, once there are this many, all with this status.
     pub async fn all_become(&self, wallet: &str, count: usize, status: &str) -> Vec<Json> {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let found = self.stored_deposits(wallet).await;
@@ -126,13 +126,13 @@ impl WalletBank {
         self.transactions(wallet, "").await
     }
 
-    /// The wallet's transactions; `query` may narrow them.
+    /// The wallet's transactions; `query` may filter them.
     pub async fn transactions(&self, wallet: &str, query: &str) -> Vec<Json> {
         let page = self.get(&format!("/v1/sdk/transactions?wallet_id={wallet}&limit=100{query}")).send().await.ok();
         page["transactions"].items().to_vec()
     }
 
-    /// The newest deposit of a wallet, once it is in the state.
+    /// The latest deposit of a wallet, once in this state.
     pub async fn newest_is(&self, wallet: &str, state: DepositState) -> Deposit {
         let newest = || async { self.stored_deposits(wallet).await.into_iter().next() };
         let is = || async { newest().await.is_some_and(|deposit| deposit.state == state) };
@@ -140,7 +140,7 @@ impl WalletBank {
         newest().await.expect("it is there")
     }
 
-    /// The newest deposit of a wallet, once a person is to decide about it, as the review shows it.
+    /// The latest deposit of a wallet, once it is held for review, as in the review list.
     pub async fn review(&self, wallet: &str) -> Json {
         let deposit = self.newest_is(wallet, DepositState::InReview).await;
         self.get(&format!("/v1/sdk/reviews/{}", deposit.id)).send().await.ok()
@@ -151,18 +151,18 @@ impl WalletBank {
         self.post(&format!("/v1/sdk/reviews/{transaction}"), body)
     }
 
-    /// A person decides.
+    /// Decides a review.
     pub async fn decide(&self, review: &Json, decision: &str) -> Json {
         self.decision_call(review["transaction_id"].text(), decision).send().await.ok()
     }
 
-    /// A wallet as it is stored.
+    /// A wallet as stored.
     pub async fn stored_wallet(&self, wallet: &str) -> Wallet {
         let id = WalletId::parse(wallet).expect("a wallet's id");
         self.bank.running.store().wallet(self.bank.tenant.id, id).await.expect("read").expect("there")
     }
 
-    /// A wallet once it has the status and everything was brought in line with that, on the chain too.
+    /// A wallet once it has the status and every consequence is applied, also on chain.
     pub async fn wallet_becomes(&self, wallet: &str, status: &str) -> Json {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let now = self.stored_wallet(wallet).await;
@@ -173,7 +173,7 @@ impl WalletBank {
         self.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()
     }
 
-    /// A new customer's wallet that is in use: the bank's controller is on the chain.
+    /// A new customer's wallet in use: the bank's controller is on chain.
     pub async fn in_use(&self, customer: &str) -> String {
         let wallet = self.wallet(customer).await;
         self.wallet_becomes(&wallet, "ACTIVE").await;
@@ -187,7 +187,7 @@ impl WalletBank {
         wallet
     }
 
-    /// An order once it is in the state.
+    /// An order once in this state.
     pub async fn order_is(&self, order: &Json, state: ExchangeState) {
         let id = ExchangeId::parse(order["order_id"].text()).expect("an id");
         let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
@@ -196,7 +196,8 @@ impl WalletBank {
         assert!(testkit::wait::until_async(WAIT_MAX, is).await, "not {state:?}: {:?}", found().await);
     }
 
-    /// What the genuine webhooks about a thing said, in the order in which they were taken, once there are so many.
+    /// The contents of the valid webhooks about a resource in order of receipt, once there are this
+    /// many.
     pub async fn told(&self, subject: &str, count: usize) -> Vec<Json> {
         self.webhooks(subject, count).await;
         self.receiver.book().taken_about(subject).iter().map(|entry| Json::read(&entry.arrival.body)).collect()
@@ -208,33 +209,34 @@ impl WalletBank {
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
     }
 
-    /// Waits until an open alert of a kind says so.
+    /// Waits for an open alert of a kind with this text.
     pub async fn is_alerted(&self, kind: AlertKind, what: &str) {
         let alerts = || async { self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read") };
         let says = || async { alerts().await.iter().any(|(_, it)| it.kind == kind && it.what.contains(what)) };
         assert!(testkit::wait::until_async(WAIT_MAX, says).await, "{what} is not among {:?}", alerts().await);
     }
 
-    /// Every balance of the bank recomputed, every currency summed to zero.
+    /// Recomputes every balance of the bank and checks that each currency sums to zero.
     pub async fn books_are_right(&self) {
         let tenant = std::slice::from_ref(&self.bank.tenant);
         let report = books::verify_some(self.bank.running.store(), tenant).await.expect("read");
         assert_eq!(report.findings, Vec::<String>::new());
     }
 
-    /// Moves the business clock.
+    /// Advances the business clock.
     pub async fn later(&self, span: Span) {
         self.bank.advance(span).await;
     }
 
-    /// A sender of a request says who they are; the address that they are shown.
+    /// A sender submits their details; returns the address shown to them.
     pub async fn introduced(&self, request: &Json, details: SenderDetails) -> String {
         let token = request["payment_link"].text().rsplit('/').next().expect("a token");
         let said = self.bank.running.wallets().submit_sender(token, details, None).await.expect("taken");
         said.escrow.expect("has one").to_string()
     }
 
-    /// Where the sandbox's sender pays: the escrow of the newest submission, or the request's own.
+    /// The address that the sandbox's sender pays to: the escrow of the latest submission, or the
+    /// request's own.
     pub async fn escrow(&self, request: &Json) -> String {
         let id = PaymentRequestId::parse(id(request)).expect("an id");
         let said = self.bank.running.store().sender_infos(self.bank.tenant.id, id).await.expect("read");
@@ -253,38 +255,38 @@ impl WalletBank {
         self.bank.running.chain().config.token(coin).expect("a token")
     }
 
-    /// Who makes coins, owns their contracts, and pays where nobody else is named.
+    /// The account that mints tokens, owns their contracts, and pays by default.
     pub fn minter(&self) -> Address {
         self.bank.running.chain().faucet.as_ref().expect("a sandbox's chain").sender()
     }
 
-    /// Coins go to an address.
+    /// Mints tokens to an address.
     pub async fn coins(&self, coin: StableCoin, to: &str, minor: u64) {
         let to = Address::parse(to).expect("an address");
         let faucet = self.bank.running.chain().faucet.as_ref().expect("a sandbox's chain");
         faucet.pay(coin, to, minor).await.expect("paid");
     }
 
-    /// `from` calls a contract, in a block of its own.
+    /// Calls a contract from `from`, in a block of its own.
     pub fn acts(&self, from: Address, contract: Address, data: Vec<u8>) {
         let done = self.devchain().transact_as(from.0.into(), Some(contract.0.into()), data, Default::default());
         assert!(done.expect("executed").succeeded);
     }
 
-    /// Coins come from somebody in particular.
+    /// Transfers tokens from a given account.
     pub async fn coins_of(&self, from: Address, coin: StableCoin, to: &str, minor: u64) {
         self.coins(coin, &from.to_string(), minor).await;
         let to = Address::parse(to).expect("an address");
         self.acts(from, self.token(coin), calls("transfer(address,uint256)", &[word(to), number(minor)]));
     }
 
-    /// What the chain says that an address holds of a coin.
+    /// The on-chain balance of an address in a token.
     pub async fn holds(&self, coin: StableCoin, address: &str) -> u64 {
         let address = Address::parse(address).expect("an address");
         self.bank.running.chain().chain.token_balance(self.token(coin), address).await.expect("the node answers")
     }
 
-    /// The controller that a wallet belongs to.
+    /// The controller of a wallet.
     pub async fn controller(&self, wallet: &str) -> Address {
         self.stored_wallet(wallet).await.controller
     }

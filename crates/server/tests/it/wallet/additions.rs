@@ -1,5 +1,6 @@
-//! What was added to the specification for clients: events that name their deposit, events that an endpoint subscribes to,
-//! one request, order and transaction by its id, and what became of a request's money (`decisions.md`: "Additions").
+//! Additions to the specification: events that name their deposit, optional events, single
+//! requests, orders and transactions by id, and the outcome of a request's money (`decisions.md`:
+//! "Additions").
 
 use std::time::Duration;
 
@@ -15,18 +16,18 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     each_event_of_a_deposit_names_it
     a_block_names_the_deposit_that_caused_it
-    nothing_optional_is_told_without_a_subscription
-    an_endpoint_is_told_what_it_subscribes_to_in_order
-    a_request_that_expires_and_a_block_that_runs_out_are_told
-    a_blacklisting_is_told_when_it_is_ordered_and_when_it_takes_effect
+    no_optional_event_is_sent_without_a_subscription
+    an_endpoint_gets_its_subscribed_events_in_order
+    expired_requests_and_blocks_are_reported
+    a_blacklisting_is_reported_when_ordered_and_when_in_effect
     a_request_an_order_and_a_transaction_are_read_by_their_ids
-    a_request_whose_money_was_refused_says_so
+    a_request_shows_that_its_money_was_rejected
     a_wrong_coin_that_was_approved_is_paid_and_released
     an_order_whose_coins_are_being_moved_is_processing
-    an_unblock_under_an_ordered_blacklisting_says_its_day
+    an_unblock_under_an_ordered_blacklisting_shows_its_day
 }
 
-/// How often the chain makes a block once it may again.
+/// Block interval once automatic blocks resume.
 const BLOCK_TIME: Duration = Duration::from_millis(100);
 const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"A test"}"#;
 
@@ -45,7 +46,7 @@ async fn each_event_of_a_deposit_names_it(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("three").await;
     let request = bank.asked(&wallet, r#"{"type":"flexible"}"#, "").await;
-    // Two that are approved, and one that is not: by the cents.
+    // Two that are approved and one that is not, by their cents.
     for amount in ["10.00", "11.00", "12.01"] {
         bank.paid(&request, &format!("?amount={amount}")).await;
     }
@@ -75,7 +76,7 @@ async fn a_block_names_the_deposit_that_caused_it(on: On) {
     }
 }
 
-async fn nothing_optional_is_told_without_a_subscription(on: On) {
+async fn no_optional_event_is_sent_without_a_subscription(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("silent").await;
     let fails = bank.order_call(&wallet, "10.01", "").send().await.ok();
@@ -85,7 +86,7 @@ async fn nothing_optional_is_told_without_a_subscription(on: On) {
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok();
     bank.wallet_becomes(&wallet, "ACTIVE").await;
-    // What comes after it is told, so what would have come before it was not.
+    // A later event is delivered, so an earlier one would have been.
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     assert_eq!(bank.webhooks(&wallet, 2).await, ["wallet.blocked", "wallet.blocked"]);
     let page = bank.get("/v1/sdk/events?limit=1000").send().await.ok();
@@ -95,7 +96,7 @@ async fn nothing_optional_is_told_without_a_subscription(on: On) {
     assert_eq!(numbers, [1, 2, 3, 4, 5], "no gaps");
 }
 
-async fn an_endpoint_is_told_what_it_subscribes_to_in_order(on: On) {
+async fn an_endpoint_gets_its_subscribed_events_in_order(on: On) {
     let bank = subscribed(on, "order.failed,order.cancelled,wallet.unblocked").await;
     let wallet = bank.funded("told").await;
     let fails = bank.order_call(&wallet, "10.01", "").send().await.ok();
@@ -133,7 +134,7 @@ async fn an_endpoint_is_told_what_it_subscribes_to_in_order(on: On) {
     let names = ["wallet_id", "customer_id", "status", "unblock_reason", "unblocked_at", "triggered_by"];
     assert_eq!(data.names(), names);
     assert_eq!((data["unblock_reason"].text(), data["triggered_by"].text()), ("relatives", "MANUAL"));
-    // No longer wanted, no longer told; and what is told still has no gap.
+    // Unsubscribed events stop, and the others continue without a gap.
     let store = bank.bank.running.store();
     store.subscribe_webhook(bank.bank.tenant.id, &Subscriptions::default(), "test").await.expect("none");
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
@@ -144,7 +145,7 @@ async fn an_endpoint_is_told_what_it_subscribes_to_in_order(on: On) {
     bank.finish().await;
 }
 
-async fn a_request_that_expires_and_a_block_that_runs_out_are_told(on: On) {
+async fn expired_requests_and_blocks_are_reported(on: On) {
     let bank = subscribed(on, "all").await;
     let wallet = bank.in_use("time").await;
     let request = bank.hour(&wallet, "25.07").await;
@@ -171,10 +172,10 @@ fn order(reference: &str, day: &str) -> String {
     )
 }
 
-async fn a_blacklisting_is_told_when_it_is_ordered_and_when_it_takes_effect(on: On) {
+async fn a_blacklisting_is_reported_when_ordered_and_when_in_effect(on: On) {
     let bank = subscribed(on, "wallet.blacklisted").await;
     let day = (bank.bank.running.now() + Span::days(2)).date().to_string();
-    // One that is blocked already is told of, too.
+    // Also reported for a wallet that is already blocked.
     let (wallet, blocked) = (bank.in_use("later").await, bank.in_use("blocked").await);
     bank.post(&format!("/v1/sdk/wallets/{blocked}/block"), BLOCK).send().await.ok();
     for (wallet, reference) in [(&wallet, "R-1"), (&blocked, "R-2")] {
@@ -202,7 +203,7 @@ async fn a_request_an_order_and_a_transaction_are_read_by_their_ids(on: On) {
     let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     let read = async |kind: &str, id: &str| bank.get(&format!("/v1/sdk/{kind}/{id}")).send().await.ok();
-    // As the lists show it, and what the list's query says.
+    // As in the lists, and for the list's query.
     let shows = |found: &Json, listed: &Json, more: &[&str]| {
         assert_eq!(found.names(), [&listed.names()[..], more].concat());
         listed.names().iter().for_each(|name| assert_eq!(found[*name], listed[*name], "{name}"));
@@ -218,13 +219,13 @@ async fn a_request_an_order_and_a_transaction_are_read_by_their_ids(on: On) {
     shows(&read("transactions", exchanged["transaction_id"].text()).await, exchanged, &["wallet_id"]);
 }
 
-/// Status, exception, what came, and what of it is in the wallet.
+/// Status, exception, received amount, and the part in the wallet.
 async fn money(bank: &WalletBank, request: &Json) -> [String; 4] {
     let found = bank.get(&format!("/v1/sdk/payment-requests/{}", id(request))).send().await.ok();
     ["status", "exception", "amount_received", "amount_released"].map(|name| found[name].text().to_owned())
 }
 
-async fn a_request_whose_money_was_refused_says_so(on: On) {
+async fn a_request_shows_that_its_money_was_rejected(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("refused").await;
     for (amount, status, exception) in [
@@ -242,7 +243,7 @@ async fn a_request_whose_money_was_refused_says_so(on: On) {
         let listed = bank.listed(&wallet, &request).await;
         assert_eq!((listed["exception"].text(), listed["amount_released"].text()), (exception, released));
     }
-    // A block by the risk system keeps the money too.
+    // A block by the risk system also keeps the money.
     let blocked = bank.wallet("blocked").await;
     let request = bank.request(&blocked, "25.03", "USDC").await;
     bank.paid(&request, "").await;
@@ -262,7 +263,7 @@ async fn a_wrong_coin_that_was_approved_is_paid_and_released(on: On) {
     assert_eq!(money(&bank, &request).await, ["PAID", "WRONG_ASSET", "12.00", "12.00"]);
     let listed = bank.listed(&wallet, &request).await;
     assert_eq!(listed["amount_due"].text(), "0.00");
-    // What came is still told by its coin.
+    // Received amounts are still shown by token.
     assert_eq!(listed["received"][1].to_string(), r#"{"currency":"USDT","amount":"12.00"}"#);
     assert_eq!(bank.balance(&wallet, "USDT").await, "12.00");
     bank.books_are_right().await;
@@ -271,7 +272,7 @@ async fn a_wrong_coin_that_was_approved_is_paid_and_released(on: On) {
 async fn an_order_whose_coins_are_being_moved_is_processing(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.funded("moving").await;
-    // Nothing is mined, so the debit keeps its nonce.
+    // No block is mined, so the debit keeps its nonce.
     bank.devchain().set_mining(Mining::ByHand);
     let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
     bank.order_is(&order, ExchangeState::Debiting).await;
@@ -280,13 +281,13 @@ async fn an_order_whose_coins_are_being_moved_is_processing(on: On) {
     let answer = bank.post(&format!("{path}/cancel"), "{}").send().await;
     let body = refused(&answer, 409, "CONFLICT", None);
     assert_eq!(body["details"]["current_status"].text(), "PROCESSING");
-    assert!(body["message"].text().contains("its coins are being moved"), "{body}");
+    assert!(body["message"].text().contains("its tokens are being moved"), "{body}");
     bank.devchain().set_mining(Mining::Every(BLOCK_TIME));
     bank.order_is(&order, ExchangeState::Settled).await;
     bank.finish().await;
 }
 
-async fn an_unblock_under_an_ordered_blacklisting_says_its_day(on: On) {
+async fn an_unblock_under_an_ordered_blacklisting_shows_its_day(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("ordered").await;
     let day = (bank.bank.running.now() + Span::days(365)).date().to_string();
@@ -295,7 +296,7 @@ async fn an_unblock_under_an_ordered_blacklisting_says_its_day(on: On) {
     let again = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", &day)).send().await;
     for answer in [unblock, again] {
         let body = refused(&answer, 409, "CONFLICT", None);
-        assert!(body["message"].text().contains(&format!("a blacklisting is ordered for {day}")), "{body}");
+        assert!(body["message"].text().contains(&format!("it will be blacklisted on {day}")), "{body}");
         let details = &body["details"];
         assert_eq!((details["current_status"].text(), details["effective_date"].text()), ("BLOCKED", &*day));
     }

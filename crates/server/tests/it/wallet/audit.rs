@@ -1,5 +1,5 @@
-//! What people do through the API is in the audit log of their tenant, in the commit of the deed: who by his key and
-//! roles, why in his words, by which request.
+//! Actions through the API are in the tenant's audit log, in the same commit: the actor by key and
+//! roles, the reason, the request.
 
 use domain::audit::{Entry, Via};
 use reqwest::Method;
@@ -8,14 +8,14 @@ use store::AuditFilter;
 use crate::harness::{Json, On, WalletBank, on_both_stores};
 
 on_both_stores! {
-    who_blocks_and_unblocks_is_noted_with_his_request
+    blocks_and_unblocks_are_recorded_with_actor_and_request
     a_decision_is_noted_once_however_often_it_is_sent
     what_is_refused_is_not_noted
     an_event_that_is_sent_again_is_noted
 }
 
-/// The tenant's entries behind those of its making, the oldest first. Other tests move the clock, so the service may
-/// have signed the chain meanwhile: its key is the trusted one.
+/// The tenant's entries after its creation, oldest first. Other tests move the clock, so the
+/// service may have signed the chain in the meantime: its key is trusted.
 async fn entries(bank: &WalletBank, action: &str) -> Vec<Entry> {
     let store = bank.bank.running.store();
     let tenant = Some(bank.bank.tenant.id);
@@ -32,7 +32,7 @@ fn facts(text: Option<&String>) -> Json {
     Json::read(text.expect("it is told").as_bytes())
 }
 
-async fn who_blocks_and_unblocks_is_noted_with_his_request(on: On) {
+async fn blocks_and_unblocks_are_recorded_with_actor_and_request(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("noted").await;
     let path = |what: &str| format!("/v1/sdk/wallets/{wallet}/{what}");
@@ -58,7 +58,7 @@ async fn who_blocks_and_unblocks_is_noted_with_his_request(on: On) {
     assert!(unblocked.deed.request_id.is_some(), "each request has an id");
 }
 
-/// The beginning of one of the tenant's keys, and not a whole one.
+/// The prefix of one of the tenant's keys, and not the whole key.
 fn bank_key(who: &str, key: &str) -> bool {
     let tag = key.split('-').next().expect("a tag");
     who.starts_with(tag) && who.matches('-').count() == 2 && who.len() < key.len()

@@ -1,5 +1,5 @@
-//! Blacklisting at a regulator's word (specification: "POST …/blacklist"; `decisions.md`: "block … blacklist",
-//! "usdc_contract_blacklist_applied", "Incoming transaction").
+//! Blacklisting on a regulator's order (specification: "POST …/blacklist"; `decisions.md`: "block …
+//! blacklist", "usdc_contract_blacklist_applied", "Incoming transaction").
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
@@ -37,7 +37,7 @@ async fn blacklist(bank: &WalletBank, wallet: &str, reference: &str, date: &str)
     bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, date)).send().await.ok()
 }
 
-/// A day so many days from the business clock's.
+/// A day this many days from the business clock's.
 fn day(bank: &WalletBank, days: i64) -> String {
     (bank.bank.running.now() + Span::days(days)).date().to_string()
 }
@@ -61,7 +61,7 @@ async fn a_wallet_is_blacklisted_with_these_fields(on: On) {
     assert_eq!(said.map(|name| done[name].text()), [&*wallet, "BLACKLISTED", "FIA", "R-1", "2020-01-01"]);
     assert_eq!(done["wallet_address"].text(), bank.address(&wallet).await);
     instant(&done["blacklisted_at"]);
-    // The contract's blacklist is another's to write here: what is shown is what the chain says.
+    // Only the issuer writes the contract's blacklist; the response shows the chain's state.
     assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(false));
     bank.wallet_becomes(&wallet, "BLACKLISTED").await;
 }
@@ -145,7 +145,7 @@ async fn requests_are_cancelled_and_orders_called_off(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("called_off").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
-    // Waits for its time to run out.
+    // Waits for its expiry.
     let waiting = bank.order_call(&wallet, "40.02", "").send().await.ok();
     blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
     bank.becomes(&wallet, &request, "CANCELLED", "NONE").await;
@@ -156,7 +156,7 @@ async fn requests_are_cancelled_and_orders_called_off(on: On) {
     bank.books_are_right().await;
 }
 
-async fn is_told_to_be_refused(bank: &WalletBank, request: &Json, count: usize) {
+async fn is_reported_as_rejected(bank: &WalletBank, request: &Json, count: usize) {
     let told = bank.told(id(request), count).await;
     let last = told.last().expect("something was told");
     assert_eq!(last["event_type"].text(), "transaction.failed");
@@ -171,7 +171,7 @@ async fn money_for_a_blacklisted_wallet_is_rejected(on: On) {
     bank.becomes(&wallet, &request, "CANCELLED", "NONE").await;
     bank.coins(StableCoin::Usdc, request["escrow_address"].text(), 25_000_000).await;
     bank.newest(&wallet, "REJECTED").await;
-    is_told_to_be_refused(&bank, &request, 1).await;
+    is_reported_as_rejected(&bank, &request, 1).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
@@ -187,7 +187,7 @@ async fn money_that_was_held_is_rejected_with_the_blacklist(on: On) {
     bank.newest_is(&wallet, DepositState::Held).await;
     blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
     bank.newest(&wallet, "REJECTED").await;
-    is_told_to_be_refused(&bank, &request, 2).await;
+    is_reported_as_rejected(&bank, &request, 2).await;
 }
 
 async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On) {
@@ -204,7 +204,7 @@ async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On
     let address = Address::parse(done["wallet_address"].text()).expect("an address");
     assert_eq!(bank.bank.running.chain().chain.is_blacklisted(usdc, address).await, Ok(true));
     assert_eq!(blacklist(&bank, &wallet, "R-1", "2020-01-01").await, done, "a repetition shows the same");
-    // The coins that it holds are frozen in the contract itself.
+    // The contract itself freezes the wallet's tokens.
     let transfer = calls("transfer(address,uint256)", &[word(minter), super::acts::number(1)]);
     let tried = bank.devchain().transact_as(address.0.into(), Some(usdc.0.into()), transfer, Default::default());
     assert!(!tried.expect("executed").succeeded);

@@ -1,5 +1,5 @@
-//! The provider of chain analysis (`decisions.md`, "Risk": hop to a listed one): a double that speaks the contract of the
-//! guide on compliance, and what its answers, its silence and its nonsense lead to.
+//! The chain analysis provider (`decisions.md`, "Risk": hop to a listed one): a test double of the
+//! contract in the compliance guide, and the effects of its answers, silence and invalid responses.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,16 +18,16 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     a_payer_near_a_listed_address_is_for_a_person
     a_listed_payer_that_only_the_provider_knows_is_refused_for_good
-    a_provider_that_is_down_or_talks_nonsense_approves_nobody
+    an_unavailable_or_invalid_provider_approves_no_deposit
     a_provider_that_is_down_for_a_moment_is_asked_again
 }
 
 const KEY: &str = "analysis-key";
 
-/// What the double answers.
+/// The double's response.
 #[derive(Clone, Copy, Debug)]
 enum Says {
-    /// So many hops; `None` = nothing nearby.
+    /// This many hops; `None` for nothing nearby.
     Hops(Option<u8>),
     /// 503.
     Down,
@@ -38,7 +38,7 @@ enum Says {
 struct Double {
     url: String,
     says: Arc<Mutex<Says>>,
-    /// Head and body of each question.
+    /// Head and body of each request.
     asked: Arc<Mutex<Vec<(String, Json)>>>,
 }
 
@@ -58,14 +58,14 @@ impl Double {
     }
 
     fn say(&self, says: Says) {
-        *self.says.lock().expect("nobody panicked") = says;
+        *self.says.lock().expect("not poisoned") = says;
     }
 
     fn asked(&self) -> Vec<(String, Json)> {
-        self.asked.lock().expect("nobody panicked").clone()
+        self.asked.lock().expect("not poisoned").clone()
     }
 
-    /// A bank at a service that asks the double.
+    /// A bank on a service that uses the double.
     async fn bank(&self, on: On, review_after_s: &str) -> WalletBank {
         let setup = Setup::with_wallets()
             .set("screening.chain_analysis.url", &self.url)
@@ -75,7 +75,7 @@ impl Double {
     }
 }
 
-/// Answers one question; the connection ends with it.
+/// Answers one request per connection.
 async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(String, Json)>>) {
     let mut read = Vec::new();
     let (head, body) = loop {
@@ -94,8 +94,8 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
     };
     let question = Json::read(body.as_bytes());
     let address = question["address"].text().to_owned();
-    asked.lock().expect("nobody panicked").push((head, question));
-    let says = *says.lock().expect("nobody panicked");
+    asked.lock().expect("not poisoned").push((head, question));
+    let says = *says.lock().expect("not poisoned");
     let (status, said) = match says {
         Says::Down => ("503 Service Unavailable", String::new()),
         Says::Nonsense(text) => ("200 OK", text.to_owned()),
@@ -113,11 +113,11 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
         }
     };
     let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{said}", said.len());
-    // Who has hung up meanwhile asks again.
+    // A client that disconnected asks again.
     let _sent = socket.write_all(answer.as_bytes()).await;
 }
 
-/// The newest deposit of a wallet, as it is kept.
+/// The latest deposit of a wallet, as stored.
 async fn kept(bank: &WalletBank, wallet: &str) -> Deposit {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let id = WalletId::parse(wallet).expect("a wallet's id");
@@ -183,13 +183,13 @@ async fn a_listed_payer_that_only_the_provider_knows_is_refused_for_good(on: On)
     bank.finish().await;
 }
 
-async fn a_provider_that_is_down_or_talks_nonsense_approves_nobody(on: On) {
+async fn an_unavailable_or_invalid_provider_approves_no_deposit(on: On) {
     let double = Double::start(Says::Down).await;
     let bank = double.bank(on, "0").await;
     for (name, says, why) in [
         ("down", Says::Down, "did not answer: HTTP 503"),
-        ("html", Says::Nonsense("<html>welcome</html>"), "cannot be understood"),
-        ("silent", Says::Nonsense("{}"), "cannot be understood"),
+        ("html", Says::Nonsense("<html>welcome</html>"), "is invalid"),
+        ("silent", Says::Nonsense("{}"), "is invalid"),
     ] {
         double.say(says);
         let wallet = bank.wallet(name).await;
@@ -213,9 +213,9 @@ async fn a_provider_that_is_down_for_a_moment_is_asked_again(on: On) {
     bank.paid(&request, "").await;
     assert!(testkit::wait::until_async(WAIT_MAX, || async { !double.asked().is_empty() }).await);
     bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
-    assert!(kept(&bank, &wallet).await.assessment.is_none(), "nobody has decided");
+    assert!(kept(&bank, &wallet).await.assessment.is_none(), "no decision was made");
     double.say(Says::Hops(None));
-    // The job's lease runs out.
+    // The job's lease expires.
     bank.bank.advance(Span::secs(61)).await;
     bank.newest(&wallet, "COMPLETED").await;
     assert!(double.asked().len() >= 2);

@@ -1,5 +1,5 @@
-//! Blocking and unblocking of wallets (specification: "Wallet", "POST …/block", "POST …/unblock", wallet.blocked;
-//! `decisions.md`: "block").
+//! Blocking and unblocking wallets (specification: "Wallet", "POST …/block", "POST …/unblock",
+//! wallet.blocked; `decisions.md`: "block").
 
 use domain::currency::StableCoin;
 use domain::deposit::DepositState;
@@ -13,7 +13,7 @@ use crate::harness::wallet_bank::refused;
 use crate::harness::{Json, On, WalletBank, on_both_stores};
 
 on_both_stores! {
-    a_wallet_is_blocked_for_each_reason_and_told_so
+    a_wallet_is_blocked_for_each_reason_and_reported
     a_blocked_wallet_asks_for_nothing_and_exchanges_nothing
     money_for_a_blocked_wallet_waits_for_the_unblock
     money_that_waits_is_screened_as_usual_after_the_unblock
@@ -36,7 +36,7 @@ async fn unblock(bank: &WalletBank, wallet: &str) -> Json {
     bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok()
 }
 
-async fn a_wallet_is_blocked_for_each_reason_and_told_so(on: On) {
+async fn a_wallet_is_blocked_for_each_reason_and_reported(on: On) {
     let bank = WalletBank::new(on).await;
     for reason in BlockReason::ALL.map(BlockReason::name) {
         let wallet = bank.wallet(reason).await;
@@ -50,7 +50,7 @@ async fn a_wallet_is_blocked_for_each_reason_and_told_so(on: On) {
         assert_eq!(told[0]["event_type"].text(), "wallet.blocked");
         let data = &told[0]["data"];
         let names = ["wallet_id", "customer_id", "reason", "details", "blocked_at", "auto_unblock_at", "triggered_by"];
-        // No deposit caused it.
+        // Not caused by a deposit.
         assert_eq!(data.names(), [&names[..], &["transaction_id", "tx_hash"]].concat());
         assert_eq!((&data["transaction_id"], &data["tx_hash"]), (&Json::Null, &Json::Null));
         let said = ["wallet_id", "customer_id", "reason", "details", "triggered_by"].map(|name| data[name].text());
@@ -116,7 +116,7 @@ async fn a_wallet_that_the_risk_system_blocked_is_unblocked_by_the_bank(on: On) 
     let data = bank.told(&wallet, 1).await[0]["data"].clone();
     assert_eq!((data["triggered_by"].text(), data["auto_unblock_at"].to_string().as_str()), ("AUTOMATIC", "null"));
     unblock(&bank, &wallet).await;
-    // What it was blocked for is not simply let through.
+    // The deposit that caused the block is not simply released.
     let review = bank.review(&wallet).await;
     assert!(review["decision_reason"].text().starts_with("BLOCKED_BEFORE: "), "{review}");
     bank.decide(&review, "approve").await;
@@ -183,7 +183,7 @@ async fn an_unblock_before_the_hours_are_over_ends_the_block_for_good(on: On) {
     let body = r#"{"reason":"BANK_POLICY_VIOLATION","details":"A test","auto_unblock_hours":1}"#;
     block(&bank, &wallet, body).await;
     unblock(&bank, &wallet).await;
-    // A later block without hours is not ended by those of the first.
+    // A later block without hours does not end with the first block's hours.
     block(&bank, &wallet, BLOCK).await;
     bank.later(Span::hours(2)).await;
     let request_of_another = bank.in_use("another").await;

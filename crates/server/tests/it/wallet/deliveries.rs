@@ -1,5 +1,6 @@
-//! Webhooks from the outside: envelope, headers, signatures, the schedule of tries, order, what a receiver may answer,
-//! whom they reach, and the list of deliveries (specification: "Events"; `decisions.md`: "Webhooks", "Additions").
+//! Webhooks from outside: envelope, headers, signatures, retry schedule, order, endpoint responses,
+//! addresses, and the list of deliveries (specification: "Events"; `decisions.md`: "Webhooks",
+//! "Additions").
 
 use domain::delivery::{Delivery, DeliveryState, SCHEDULE};
 use domain::ids::EventId;
@@ -30,14 +31,14 @@ on_both_stores! {
 
 const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"Three senders","auto_unblock_hours":72}"#;
 
-/// Blocks a new wallet: the wallet of the event.
+/// Blocks a new wallet, which is the event's wallet.
 async fn blocked(bank: &WalletBank, customer: &str) -> String {
     let wallet = bank.wallet(customer).await;
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     wallet
 }
 
-/// The delivery of a thing's event, once it is as looked for. Waited for in the store, where looking costs no calls.
+/// The delivery of a resource's event, once it matches. Polls the store, which costs no API calls.
 async fn seen(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) -> Delivery {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let last = std::sync::Mutex::new(None);
@@ -47,14 +48,14 @@ async fn seen(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) 
         let mut about = all.into_iter().map(|it| it.delivery).filter(|it| it.aggregate.id().to_string() == subject);
         let found = about.find(|it| is(it));
         let is_there = found.is_some();
-        *last.lock().expect("nobody panicked") = found;
+        *last.lock().expect("not poisoned") = found;
         is_there
     });
     assert!(there.await, "{subject}");
-    last.into_inner().expect("nobody panicked").expect("it is there")
+    last.into_inner().expect("not poisoned").expect("it is there")
 }
 
-/// The same as the list shows it.
+/// The same as in the list.
 async fn delivery(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) -> Json {
     let id = seen(bank, subject, is).await.event.to_string();
     let page = bank.get("/v1/sdk/webhooks/deliveries?limit=100").send().await.ok();
@@ -62,7 +63,7 @@ async fn delivery(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bo
     listed.find(|it| it["delivery_id"].text() == id).expect("listed").clone()
 }
 
-/// A refusal after which there is time to look before the next try.
+/// A refusal that leaves time before the next attempt.
 fn later(status: u16) -> Reaction {
     Reaction::Refuse { status, retry_after: Some("20".to_owned()) }
 }
@@ -75,7 +76,7 @@ fn tried(attempts: i32) -> impl Fn(&Delivery) -> bool {
     move |it| it.attempts == attempts
 }
 
-/// What arrived about a thing, taken or not.
+/// The arrivals about a resource, accepted or not.
 fn arrivals(bank: &WalletBank, subject: &str) -> Vec<Entry> {
     let book = bank.receiver.book();
     book.entries().iter().filter(|entry| entry.subject.as_deref() == Some(subject)).cloned().collect()
@@ -89,7 +90,7 @@ async fn arrived(bank: &WalletBank, subject: &str, count: usize) -> Vec<Entry> {
 
 const ABOUT: [&str; 3] = ["payment_request_id", "wallet_id", "customer_id"];
 
-/// Path segment, type and fields of `data`, as the specification's table has them.
+/// Path segment, type and `data` fields from the specification's table.
 const EVENTS: [(&str, &str, &[&str]); 6] = [
     (
         "payment-received",
@@ -144,7 +145,7 @@ async fn every_event_carries_every_field_of_the_table(on: On) {
         instant(&body["timestamp"]);
         let data = &body["data"];
         let about: &[&str] = if fields.contains(&"customer_id") { &[] } else { &ABOUT };
-        // What was added to the specification stands after its fields.
+        // Additions to the specification follow its own fields.
         let added: &[&str] = match kind {
             "payment.received" => &["transaction_id"],
             "exchange.complete" => &[],
@@ -156,7 +157,7 @@ async fn every_event_carries_every_field_of_the_table(on: On) {
     }
 }
 
-/// What the fields of an event hold.
+/// Checks the values of an event's fields.
 fn contents(kind: &str, data: &Json, (good, bad): (&str, &str)) {
     match kind {
         "payment.received" => {
@@ -311,7 +312,7 @@ async fn a_webhook_is_tried_by_the_schedule_and_then_dead(on: On) {
     let tries = arrivals(&bank, &wallet);
     assert_eq!(tries.len(), 12);
     assert!(bank.receiver.book().changed().is_empty(), "the same id and bytes at every try");
-    // By hand it goes out after all.
+    // A manual redelivery succeeds.
     bank.receiver.with(|core| core.set_usual(Reaction::Take));
     let path = format!("/v1/sdk/webhooks/deliveries/{}/redeliver", dead["delivery_id"].text());
     bank.post(&path, "").send().await.ok();
@@ -336,14 +337,14 @@ async fn a_receiver_may_ask_for_more_time(on: On) {
 async fn answers_that_are_no_success_are_tried_again(on: On) {
     let nowhere = || Reaction::Redirect("http://127.0.0.1:1/elsewhere".to_owned());
     for (reaction, status, why) in [
-        (Reaction::Deny, Some("200"), r#"the answer says "received": false"#),
+        (Reaction::Deny, Some("200"), r#"the answer has "received": false"#),
         (nowhere(), Some("302"), "HTTP 302: redirects are not followed"),
         (Reaction::refuse(404), Some("404"), "HTTP 404"),
         (Reaction::refuse(401), Some("401"), "HTTP 401"),
         (Reaction::Close, None, ""),
     ] {
         let bank = WalletBank::new(on).await;
-        // Twice: half a minute to look before the third try.
+        // Twice: half a minute remains before the third attempt.
         bank.receiver.script([reaction.clone(), reaction]);
         let wallet = blocked(&bank, "again").await;
         let shown = delivery(&bank, &wallet, |it| it.attempts >= 1).await;
@@ -355,7 +356,7 @@ async fn answers_that_are_no_success_are_tried_again(on: On) {
         let told = shown["last_error"].text();
         assert!(if why.is_empty() { !told.is_empty() } else { told == why }, "{shown}");
     }
-    // Any 2xx is a success, whatever it says beside.
+    // Any 2xx is a success, whatever the body.
     let bank = WalletBank::new(on).await;
     bank.receiver.script([Reaction::refuse(204)]);
     let wallet = blocked(&bank, "no_content").await;
@@ -367,7 +368,7 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_enabled(on: On) {
     bank.receiver.script([Reaction::refuse(410)]);
     let first = blocked(&bank, "gone").await;
     let gone = delivery(&bank, &first, in_state(DeliveryState::Disabled)).await;
-    assert_eq!(gone["last_error"].text(), "the receiver is gone (410)");
+    assert_eq!(gone["last_error"].text(), "the endpoint is gone (410)");
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     assert!(store.webhook(tenant).await.expect("read").expect("there").disabled.is_some());
     let second = blocked(&bank, "meanwhile").await;
@@ -381,12 +382,12 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_enabled(on: On) {
     delivery(&bank, &first, in_state(DeliveryState::Delivered)).await;
     let third = blocked(&bank, "afterwards").await;
     delivery(&bank, &third, in_state(DeliveryState::Delivered)).await;
-    assert!(arrivals(&bank, &second).is_empty(), "what was missed is sent when somebody asks for it");
+    assert!(arrivals(&bank, &second).is_empty(), "missed events are sent on request only");
 }
 
 async fn the_order_of_each_subject_is_kept(on: On) {
     let bank = WalletBank::new(on).await;
-    // The first of everything fails: what comes behind it waits, and nothing else does.
+    // The first event of each resource fails: only its own later events wait.
     bank.receiver.script([later(500)]);
     let slow = blocked(&bank, "slow").await;
     bank.post(&format!("/v1/sdk/wallets/{slow}/unblock"), "").send().await.ok();
@@ -408,7 +409,7 @@ async fn a_receiver_that_takes_too_long_has_not_received(on: On) {
     bank.receiver.script([Reaction::TakeLate(Span::secs(40)), Reaction::TakeLate(Span::secs(40))]);
     let wallet = blocked(&bank, "late").await;
     let shown = delivery(&bank, &wallet, tried(1)).await;
-    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no whole answer in time"));
+    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no complete answer in time"));
     let event = EventId::parse(shown["event_id"].text()).expect("an id");
     let attempts = bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, event).await.expect("read");
     assert!((Span::secs(14)..Span::secs(25)).contains(&attempts[0].took), "{:?}", attempts[0].took);

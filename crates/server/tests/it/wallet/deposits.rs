@@ -1,5 +1,5 @@
-//! Incoming transactions, from the payment of a link to the wallet or to where else they end (specification: "Incoming
-//! transaction"; `decisions.md`: "Sandbox values").
+//! Incoming transactions, from the payment of a link to the wallet or another outcome
+//! (specification: "Incoming transaction"; `decisions.md`: "Sandbox values").
 
 use domain::currency::StableCoin;
 
@@ -28,7 +28,7 @@ async fn a_payment_goes_through_escrow_and_screening_into_the_wallet(on: On) {
     assert_eq!(transaction["sender"]["custodial_provider"].text(), "Sandbox Exchange");
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.00");
     assert_eq!(bank.webhooks(id(&request), 3).await, THROUGH);
-    // What the chain says is what the wallet shows.
+    // The wallet shows the chain's balance.
     let running = &bank.bank.running;
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     let address = domain::chain::Address::parse(shown["wallet_address"].text()).expect("an address");

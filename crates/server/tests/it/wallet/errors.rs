@@ -1,4 +1,5 @@
-//! Every code of the specification's error table, as a running service answers with it (specification: "Errors").
+//! Every code of the specification's error table, as returned by a running service (specification:
+//! "Errors").
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -88,13 +89,13 @@ async fn every_code_of_the_table_is_answered(on: On) {
     bank.post(&format!("{path}/block"), BLOCK).send().await.ok();
     let again = note(&bank.post(&format!("{path}/block"), BLOCK).send().await, 409, "CONFLICT", None);
     assert_eq!(again["details"].to_string(), r#"{"current_status":"BLOCKED"}"#);
-    // Before any look at the balance.
+    // Before the balance is checked.
     let frozen = note(&bank.order_call(&wallet, "1.00", "").send().await, 422, "VALIDATION_FAILED", None);
     assert_eq!(frozen["details"].to_string(), r#"{"wallet_status":"BLOCKED"}"#);
     let many = join_all((0..120).map(|_| bank.order_call(MISSING, "1.00", "").send())).await;
     let over = many.iter().find(|answer| answer.status == 429).expect("too many");
     note(over, 429, "RATE_LIMIT_EXCEEDED", None);
-    // The two faults of our own are told below.
+    // The two internal errors follow below.
     let ours = [(500, "INTERNAL_ERROR"), (503, "SERVICE_UNAVAILABLE")];
     told.extend(ours);
     assert_eq!(told, TABLE.into());
@@ -118,7 +119,7 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
     ] {
         let answer = Answer::read("without rates".to_owned(), call.open().await).await;
         let body = refused(&answer, 503, "SERVICE_UNAVAILABLE", None);
-        assert_eq!(body["message"].text(), "There is no current exchange rate");
+        assert_eq!(body["message"].text(), "No current exchange rate is available");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
@@ -127,7 +128,7 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
     bank.finish().await;
 }
 
-/// Knows no tenant, as if it were gone behind its key.
+/// Finds no tenant, as if it were deleted after its key was read.
 struct Nobody;
 
 impl Policies for Nobody {
@@ -136,7 +137,7 @@ impl Policies for Nobody {
     }
 }
 
-/// A counter that cannot be reached.
+/// An unreachable counter.
 struct Away;
 
 impl Permits for Away {
@@ -145,7 +146,7 @@ impl Permits for Away {
     }
 }
 
-/// The same service once more at another address, where one of its sources fails.
+/// The same service at another address, with one failing source.
 async fn broken(bank: &WalletBank, breaks: impl FnOnce(&mut Sources)) -> String {
     let running = &bank.bank.running;
     let clock = Arc::new(WallClock);
@@ -154,7 +155,7 @@ async fn broken(bank: &WalletBank, breaks: impl FnOnce(&mut Sources)) -> String 
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     let body = BodyLimits { max_bytes: 65_536, read_timeout: std::time::Duration::from_secs(5) };
-    // Tokens are those of the whole one.
+    // Tokens are for the original service.
     let rules = Rules::new(Environment::Mock, Service::Wallet, running.url.clone());
     let gate = Gate::new(sources, Settings { rules, limits: GroupLimits::default(), body });
     let api = Api::new(gate, running.wallets().clone(), Links { base_url: url.clone() });
@@ -171,8 +172,14 @@ async fn a_failure_of_ours_is_500_and_a_store_that_is_away_503(on: On) {
     let without_tenants = broken(&bank, |sources| sources.policies = Arc::new(Nobody)).await;
     let without_counter = broken(&bank, |sources| sources.permits = Arc::new(Away)).await;
     for (at, status, code, message, retry_after) in [
-        (&without_tenants, 500, "INTERNAL_ERROR", "The service failed; the log has the request id", None),
-        (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy", Some("1")),
+        (
+            &without_tenants,
+            500,
+            "INTERNAL_ERROR",
+            "Internal error; quote the request id when you contact support",
+            None,
+        ),
+        (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy; retry later", Some("1")),
     ] {
         let answer = Answer::read(path.clone(), bank.get(&path).at(at).open().await).await;
         let body = refused(&answer, status, code, None);

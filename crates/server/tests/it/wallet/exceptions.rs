@@ -1,4 +1,4 @@
-//! Payments that are not what was asked for: parts, too much, another coin, another token, straight to the wallet
+//! Unexpected payments: partial, excess, another coin, an unsupported token, straight to the wallet
 //! (`decisions.md`: "Payment request", "Incoming transaction").
 
 use domain::chain::vault;
@@ -18,7 +18,7 @@ on_both_stores! {
     a_refused_wrong_asset_stays_in_escrow
     coins_straight_to_the_wallet_are_blocked_until_screened
     coins_straight_to_the_wallet_may_be_refused
-    a_token_that_is_not_supported_is_told_once_and_never_credited
+    an_unsupported_token_is_reported_once_and_never_credited
     transfers_of_nothing_are_no_payments
 }
 
@@ -68,7 +68,7 @@ async fn the_other_coin_is_the_wrong_asset_and_for_a_person(on: On) {
     bank.decide(&review, "approve").await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDT").await, "25.00");
-    // What was asked for may still come.
+    // The requested amount may still arrive.
     bank.paid(&request, "").await;
     bank.all_become(&wallet, 2, "COMPLETED").await;
     bank.becomes(&wallet, &request, "PAID", "WRONG_ASSET").await;
@@ -93,7 +93,7 @@ async fn coins_straight_to_the_wallet_are_blocked_until_screened(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("direct").await;
     let address = bank.address(&wallet).await;
-    // The cents of what came: for a person.
+    // The cents of the received amount select a review.
     bank.coins(StableCoin::Usdc, &address, 30_020_000).await;
     bank.newest_is(&wallet, DepositState::InReview).await;
     let blocked = bank.transactions(&wallet, "&type=BLOCKED").await;
@@ -109,7 +109,7 @@ async fn coins_straight_to_the_wallet_are_blocked_until_screened(on: On) {
     assert_eq!(done["type"].text(), "RECEIVED");
     assert_eq!(bank.balance(&wallet, "USDC").await, "30.02");
     assert_eq!(bank.holds(StableCoin::Usdc, &address).await, 30_020_000, "it was there all the time");
-    // Told about the wallet: there is no request.
+    // Reported for the wallet: there is no request.
     let told = bank.told(&wallet, 2).await;
     let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
     assert_eq!(types, ["risk_check.complete", "risk_check.complete"]);
@@ -130,7 +130,7 @@ async fn coins_straight_to_the_wallet_may_be_refused(on: On) {
     bank.books_are_right().await;
 }
 
-/// Code that says, when it is deployed, that so much of it moved, and is nothing else.
+/// Contract code that, when deployed, emits a transfer of this amount and does nothing else.
 fn says_transfer(from: [u8; 32], to: [u8; 32], value: u64) -> Vec<u8> {
     const PUSH32: u8 = 0x7f;
     const LOG3: u8 = 0xa3;
@@ -145,7 +145,7 @@ fn says_transfer(from: [u8; 32], to: [u8; 32], value: u64) -> Vec<u8> {
     code
 }
 
-async fn a_token_that_is_not_supported_is_told_once_and_never_credited(on: On) {
+async fn an_unsupported_token_is_reported_once_and_never_credited(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("unsupported").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
@@ -160,13 +160,13 @@ async fn a_token_that_is_not_supported_is_told_once_and_never_credited(on: On) {
     let there = testkit::wait::until_async(WAIT_MAX, || async { recorded().await.len() == 2 }).await;
     assert!(there, "{:?}", recorded().await);
     assert!(recorded().await.iter().all(|asset| asset.from == stranger && asset.vault.address == escrow));
-    // One alert for all of them, and no webhook: anybody can send such tokens.
+    // One alert for all of them and no webhook: anyone can send such tokens.
     let alerted =
         || async { bank.alerts().await.iter().filter(|kind| **kind == AlertKind::UnsupportedAsset.name()).count() };
     assert!(testkit::wait::until_async(WAIT_MAX, || async { alerted().await == 1 }).await, "{:?}", bank.alerts().await);
     assert!(bank.receiver.book().taken_about(id(&request)).is_empty());
     assert!(bank.transactions(&wallet, "").await.is_empty());
-    // The request is as good as before, and nothing more was said about the token.
+    // The request is unchanged, and the token is not reported again.
     bank.paid(&request, "").await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.webhooks(id(&request), 3).await[..], super::acts::THROUGH);

@@ -1,5 +1,5 @@
-//! Exchange orders, to the rupees in the simulated bank's book (specification: "Order", exchange.complete; `decisions.md`:
-//! "Order", "Sandbox values").
+//! Exchange orders up to the payout in the simulated bank's ledger (specification: "Order",
+//! exchange.complete; `decisions.md`: "Order", "Sandbox values").
 
 use domain::currency::{Currency, StableCoin};
 use domain::exchange::ExchangeState;
@@ -47,7 +47,7 @@ async fn an_order_is_paid_out_in_rupees(on: On) {
     assert_eq!(book[0]["reference"], settled["settlement_reference"]);
     assert_eq!(bank.webhooks(id, 1).await, ["exchange.complete"]);
     let listed = bank.bank.get("/v2/payments?country=PAK").send().await.ok();
-    assert!(listed.items().is_empty(), "its pay-out is no payment of v2");
+    assert!(listed.items().is_empty(), "its payout is not a v2 payment");
     let events = bank.bank.get("/v2/events?mode=poll&after=0").send().await.ok();
     assert!(events["events"].items().is_empty(), "{events}");
 }
@@ -75,7 +75,7 @@ async fn a_created_order_is_shown_with_these_fields(on: On) {
         assert_eq!(order.names(), ORDER);
         let said =
             ["order_type", "from_amount", "from_currency", "to_amount", "to_currency", "exchange_rate", "spread"];
-        // floor2(10 × 278.75 × 0.995), the rates being frozen.
+        // floor2(10 × 278.75 × 0.995) with frozen rates.
         let expected = ["EXCHANGE", "10.00", "USDC", "2773.56", "PKR", "278.75", "0.005"];
         assert_eq!(said.map(|name| order[name].text()), expected);
         assert_eq!((order["status"].text(), &order["rate_locked"]), ("PENDING", &Json::Bool(locked)));
@@ -83,7 +83,7 @@ async fn a_created_order_is_shown_with_these_fields(on: On) {
     }
 }
 
-/// What `data` of exchange.complete has, in the order of the specification's table.
+/// The `data` of exchange.complete in the order of the specification's table.
 pub const EXCHANGE_COMPLETE: [&str; 13] = [
     "order_id",
     "order_type",
@@ -118,7 +118,7 @@ async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     assert_eq!(data["settled_at"], listed["settled_at"]);
 }
 
-/// A body of an order with an account that is given as JSON.
+/// An order's body with an account given as JSON.
 fn body(wallet: &str, account: &str) -> String {
     format!(
         r#"{{"order_type":"EXCHANGE","wallet_id":"{wallet}","amount":"10.00","from_currency":"USDC","to_currency":"PKR","bank_account":{account}}}"#
@@ -192,7 +192,7 @@ async fn the_cents_01_fail_and_the_coins_come_back(on: On) {
     let failed = bank.order_reaches(&wallet, order["order_id"].text(), "FAILED").await;
     assert_eq!(failed["failure_reason"].text(), "PAYOUT_FAILED");
     assert!(!failed["error_message"].text().is_empty());
-    // It is shown once the coins are back, not before.
+    // Shown once the tokens are returned, not before.
     assert_eq!(bank.balance(&wallet, "USDC").await, "100.00");
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.address(&wallet).await).await, 100_000_000);
     assert!(bank.bank.book(order["order_id"].text()).await.is_empty(), "nothing was paid");
@@ -250,7 +250,7 @@ async fn a_rate_can_be_asked_for(on: On) {
     assert_eq!(quote.names(), names);
     assert_eq!((quote["from_currency"].text(), quote["to_currency"].text()), ("USDC", "PKR"));
     assert_eq!((quote["spread"].text(), &quote["rate_locked"]), ("0.005", &Json::Bool(false)));
-    // floor2(100 × 278.75 × 0.995), the rates being frozen: `rate` is before the spread.
+    // floor2(100 × 278.75 × 0.995) with frozen rates: `rate` is before the spread.
     assert_eq!((quote["rate"].text(), quote["estimated_amount"].text()), ("278.75", "27735.62"));
 }
 

@@ -1,7 +1,8 @@
-//! Every field of every body and query of the wallet service: missing, null, blank, of another type, too long, out of
-//! bounds, not one of its names (specification: the tables of "Endpoints"; `decisions.md`: "Amounts", "Bounds",
-//! "bank_account", "Strings are trimmed; blank is missing. Unknown fields … are ignored"). What is allowed is read from
-//! the description, so that a new field is tested by itself.
+//! Every field of every body and query of the wallet service: missing, null, blank, of another
+//! type, too long, out of bounds, not an allowed name (specification: the tables of "Endpoints";
+//! `decisions.md`: "Amounts", "Bounds", "bank_account", "Strings are trimmed; blank is missing.
+//! Unknown fields … are ignored"). Allowed values come from the OpenAPI document, so that new
+//! fields are tested automatically.
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::harness::{Answer, Json, On, WalletBank, on_both_stores};
 
 on_both_stores! {
     every_field_of_every_body_is_judged
-    all_faults_of_a_body_are_told_in_the_order_of_its_fields
+    all_errors_of_a_body_are_reported_in_field_order
     amounts_are_texts_of_12_digits_and_6_decimals
     bank_accounts_are_pakistani
     customers_have_real_addresses
@@ -19,7 +20,7 @@ on_both_stores! {
     strings_are_trimmed_and_unknown_fields_ignored
 }
 
-/// A member of a body: where it is, what may stand in it, whether it must be there.
+/// A member of a body: its path, its schema, whether it is required.
 struct Field {
     /// `amount.value`
     path: String,
@@ -48,7 +49,7 @@ fn members(document: &Value, schema: &Value, above: &str) -> Vec<Field> {
     fields
 }
 
-/// Every field of an operation's body: those of the amount as its first sample has them.
+/// Every field of an operation's body; the amount's as in its first sample.
 fn fields_of(op: &Op) -> Vec<Field> {
     let document = document();
     let Some(schema) = &op.schema else { return Vec::new() };
@@ -68,7 +69,7 @@ impl Field {
         self.schema["type"] == kind || self.schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
     }
 
-    /// Values that are no good here, each with its rule.
+    /// Invalid values, each with the violated rule.
     fn wrong(&self) -> Vec<(Value, &'static str)> {
         let schema = &self.schema;
         let mut wrong = Vec::new();
@@ -92,7 +93,7 @@ impl Field {
                 let long = "x".repeat(usize::try_from(max).expect("fits") + 1);
                 wrong.push((json!(long), "string_too_long"));
                 wrong.push((json!("a\u{7}b"), "control_character"));
-                // Names, addresses and ids; what people explain to each other may turn its direction.
+                // Names, addresses and ids may not contain direction marks; free texts may.
                 if !EXPLANATIONS.contains(&self.path.as_str()) {
                     wrong.push((json!("a\u{202E}b"), "forbidden_character"));
                 }
@@ -115,7 +116,7 @@ impl Field {
 
 const EXPLANATIONS: [&str; 4] = ["details", "unblock_reason", "reason", "note"];
 
-/// A sample body with something else in one place.
+/// A sample body with a changed value.
 fn with(op: &Op, pointer: &str, value: Value) -> String {
     let mut body: Value = serde_json::from_str(&op.body(MISSING)).expect("JSON");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -124,7 +125,7 @@ fn with(op: &Op, pointer: &str, value: Value) -> String {
     body.to_string()
 }
 
-/// The same without it.
+/// A sample body without a member.
 fn without(op: &Op, pointer: &str) -> String {
     let mut body: Value = serde_json::from_str(&op.body(MISSING)).expect("JSON");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -133,7 +134,7 @@ fn without(op: &Op, pointer: &str) -> String {
     body.to_string()
 }
 
-/// Field and rule of every fault of a 400, whose whole form is checked.
+/// Field and rule of every error of a 400, whose format is checked.
 #[track_caller]
 fn faults(answer: &Answer) -> Vec<(String, String)> {
     assert_eq!(answer.status, 400, "{answer:?}");
@@ -152,12 +153,12 @@ fn faults(answer: &Answer) -> Vec<(String, String)> {
     each.collect()
 }
 
-/// The operation's answer to a body.
+/// The operation's response to a body.
 async fn asks(bank: &WalletBank, op: &Op, body: String) -> Answer {
     bank.call_as(MANAGER, op.method.clone(), &op.url(MISSING), Some(body)).send().await
 }
 
-/// Nothing was wrong about the shape: what it names is not there, or it was done.
+/// The structure was valid: the named resource is missing, or the operation succeeded.
 #[track_caller]
 fn passes(answer: &Answer) {
     assert!([200, 404, 409].contains(&answer.status), "{answer:?}");
@@ -167,7 +168,7 @@ async fn every_field_of_every_body_is_judged(on: On) {
     let mut judged = 0;
     for op in Op::posts() {
         for field in fields_of(&op) {
-            // One tenant for each: the windows of calls are small.
+            // One tenant each, because rate limits are low.
             let bank = WalletBank::new(on).await;
             passes(&asks(&bank, &op, op.body(MISSING)).await);
             for (value, rule) in field.wrong() {
@@ -177,7 +178,7 @@ async fn every_field_of_every_body_is_judged(on: On) {
                 assert_eq!(told.first(), Some(&first), "{} {} = {value}: {answer:?}", op.path, field.path);
             }
             let absent = asks(&bank, &op, without(&op, &field.pointer)).await;
-            // An account needs its IBAN, or bank and number as the sample has them.
+            // An account needs its IBAN, or bank and number as in the sample.
             let one_of_two = ["bank_account.account_number", "bank_account.bank_code"].contains(&field.path.as_str());
             if field.required || one_of_two {
                 assert_eq!(faults(&absent), [(field.path.clone(), "missing".to_owned())], "{}", op.path);
@@ -191,7 +192,7 @@ async fn every_field_of_every_body_is_judged(on: On) {
     assert_eq!(judged, 5 + 7 + 11 + 3 + 1 + 4 + 2);
 }
 
-async fn all_faults_of_a_body_are_told_in_the_order_of_its_fields(on: On) {
+async fn all_errors_of_a_body_are_reported_in_field_order(on: On) {
     let bank = WalletBank::new(on).await;
     for (path, body, expected) in [
         (
@@ -293,7 +294,7 @@ async fn amounts_are_texts_of_12_digits_and_6_decimals(on: On) {
         bank.post("/v1/sdk/payment-requests", json!({"wallet_id": wallet, "amount": {"type": "flexible"}}).to_string());
     let made = flexible.send().await.ok();
     assert_eq!(made["amount"].to_string(), r#"{"type":"flexible","value":null,"currency":null}"#);
-    // What no chain could pay is refused in words, never by a failure.
+    // An amount that no chain could pay gets an error message, not a failure.
     for (kind, currency) in [("fiat", "PKR"), ("fiat", "USD"), ("fiat", "AED")] {
         let answer = asks(kind, "999999999999.999999", currency).await;
         assert!([200, 400, 422].contains(&answer.status), "{answer:?}");
@@ -321,11 +322,11 @@ async fn bank_accounts_are_pakistani(on: On) {
             vec!["bank_account.account_holder_name string_too_long"],
         ),
         (
-            // An ideograph that no rail has a spelling for.
+            // An ideograph that no rail can transliterate.
             json!({"account_holder_name": "\u{3200C}", "iban": "PK36SCBL0000001123456702"}),
             vec!["bank_account.account_holder_name unsupported_characters"],
         ),
-        // The bank would not know its customer by these, after the coins have moved.
+        // The bank could not identify its customer by these after the tokens moved.
         (
             json!({"account_holder_name": "عائشہ خان", "iban": "PK36SCBL0000001123456702"}),
             vec!["bank_account.account_holder_name unsupported_characters"],
@@ -419,7 +420,7 @@ async fn customers_have_real_addresses(on: On) {
         let told = faults(&asks("asha@example.com", wrong).await);
         assert_eq!(told, [("customer_phone".to_owned(), "invalid_phone".to_owned())], "{wrong}");
     }
-    // E.164 from the shortest to the longest, and an address with everything that one may have.
+    // The shortest and longest E.164 numbers, and an address with every allowed character class.
     for (at, (email, phone)) in
         [("a.b+c@sub.example.co", "+1234567"), ("x@example.com", "+123456789012345")].iter().enumerate()
     {
@@ -428,7 +429,7 @@ async fn customers_have_real_addresses(on: On) {
     }
 }
 
-/// `field rule` of every fault of a query.
+/// `field rule` of every error of a query.
 async fn query_faults(bank: &WalletBank, path: &str) -> Vec<String> {
     let told = faults(&bank.get(path).send().await);
     told.into_iter().map(|(field, rule)| format!("{field} {rule}")).collect()

@@ -1,4 +1,5 @@
-//! The history of a wallet: what each kind of entry shows (specification: "Transaction"; "EXCHANGED").
+//! A wallet's history: the fields of each kind of entry (specification: "Transaction";
+//! "EXCHANGED").
 
 use domain::exchange::ExchangeState;
 
@@ -9,7 +10,7 @@ on_both_stores! {
     a_received_entry_shows_its_sender_and_its_transaction
     links_go_to_the_explorer_that_is_configured
     an_exchanged_entry_shows_what_was_paid_for_it
-    the_status_of_an_exchange_is_told_in_the_words_of_the_history
+    an_exchange_has_a_status_of_the_history
     orders_are_listed_with_their_account_masked
 }
 
@@ -35,7 +36,7 @@ async fn a_received_entry_shows_its_sender_and_its_transaction(on: On) {
     assert_eq!(received["tx_hash"], entry["tx_hash"]);
     assert_eq!(received["sender_info"], entry["sender"]);
     assert_eq!(received["to_address"].text(), bank.escrow(&request).await);
-    // The page is our own in a sandbox, and is there.
+    // In a sandbox the page is the service's own, and exists.
     let url = entry["blockchain_explorer_url"].text();
     assert!(url.ends_with(entry["tx_hash"].text()), "{url}");
     let path = url.strip_prefix(&bank.bank.running.url).expect("our own address");
@@ -89,7 +90,7 @@ async fn an_exchanged_entry_shows_what_was_paid_for_it(on: On) {
     assert!(bank.transactions(&wallet, "&type=BLOCKED").await.is_empty());
 }
 
-async fn the_status_of_an_exchange_is_told_in_the_words_of_the_history(on: On) {
+async fn an_exchange_has_a_status_of_the_history(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("words").await;
     let fails = bank.order_call(&wallet, "10.01", "").send().await.ok();

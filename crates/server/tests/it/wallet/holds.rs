@@ -1,4 +1,5 @@
-//! Legal holds that are lifted: by two people, on the chain too, and what else is in the escrow goes on (`docs/adr`, 30).
+//! Lifting legal holds: by two users, also on chain, and other deposits of the escrow continue
+//! (`docs/adr`, 30).
 
 use domain::audit::{Deed, Via};
 use domain::chain::Address;
@@ -18,7 +19,7 @@ on_both_stores! {
     a_deposit_is_held_again_after_its_hold_was_lifted
 }
 
-/// A payment from an address that a list names, to the escrow of a sender whom none does.
+/// A payment from a listed address to the escrow of an unlisted sender.
 async fn held(bank: &WalletBank, wallet: &str, request: &Json, minor: u64) -> Deposit {
     let before = bank.stored_deposits(wallet).await.len();
     let mut escrow = bank.escrow(request).await;
@@ -32,7 +33,7 @@ async fn held(bank: &WalletBank, wallet: &str, request: &Json, minor: u64) -> De
     bank.newest_is(wallet, DepositState::LegalHold).await
 }
 
-/// Waits until the service knows that the chain holds an escrow no more.
+/// Waits until the service knows that the escrow is no longer held on chain.
 async fn is_free(bank: &WalletBank, deposit: &Deposit) {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let request = deposit.request.expect("in an escrow");
@@ -58,12 +59,12 @@ async fn what_waits_in_an_escrow_goes_on_when_its_hold_is_lifted(on: On) {
 
     lifted(&bank, &first).await.expect("it is on hold");
     assert_eq!(refusal(lifted(&bank, &first).await), DepositRefusal::State(DepositState::Rejected));
-    // It is screened again, found good, and released: nobody has to be asked.
+    // It is screened again, approved, and released without a review.
     bank.newest_is(&wallet, DepositState::Completed).await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "10.00");
     hold_is(&bank, &wallet, &request, false).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
-    // What was on hold stays refused, and is given back like anything refused.
+    // The held deposit stays rejected and is refunded like any other.
     proposed(&bank, &first, TO).await.expect("refundable");
     approved(&bank, &first, "bilal").await.expect("approved");
     let all = || bank.stored_deposits(&wallet);

@@ -1,5 +1,6 @@
-//! `Idempotency-Key` of every operation that changes something: a repetition gets the first answer and does nothing twice
-//! (`decisions.md`: "Idempotency-Key"; other body → 422 VALIDATION_FAILED).
+//! `Idempotency-Key` of every operation that changes something: a repeated request gets the first
+//! response and has no second effect (`decisions.md`: "Idempotency-Key"; other body → 422
+//! VALIDATION_FAILED).
 
 use domain::time::Span;
 use futures_util::future::join_all;
@@ -32,14 +33,14 @@ fn is_replay(answer: &Answer) -> bool {
     answer.header("idempotent-replayed") == Some("true")
 }
 
-/// What was asked under which key, and the first answer.
+/// A request with its key, and the first response.
 #[derive(Default)]
 struct Asked {
     all: Vec<(String, String, String, Vec<u8>)>,
 }
 
 impl Asked {
-    /// Asks under a fresh key; the answer must be a first one.
+    /// Sends a request with a new key; the response must be a first one.
     async fn first(&mut self, bank: &WalletBank, path: &str, body: &str) -> Json {
         let key = format!("key {}", self.all.len());
         let answer = keyed(bank.post(path, body), &key).send().await;
@@ -50,7 +51,7 @@ impl Asked {
         read
     }
 
-    /// The last so many are answered again as they were first.
+    /// The last requests get their first responses again.
     async fn same(&self, bank: &WalletBank, last: usize) {
         for (key, path, body, first) in self.all.iter().rev().take(last) {
             let again = keyed(bank.post(path, body.as_str()), key).send().await;
@@ -68,7 +69,8 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     let mut asked = Asked::default();
     let provision = r#"{"customer_id":"once","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"}"#;
     let made = asked.first(&bank, "/v1/sdk/wallets/provision", provision).await;
-    // The bank's first wallet is PENDING until its controller is on the chain, and a repetition says so for ever.
+    // The bank's first wallet is PENDING until its controller is on chain, and repeats keep that
+    // response.
     assert_eq!(made["status"].text(), "PENDING");
     let wallet = made["wallet_id"].text().to_owned();
     let is_active = |shown: &Json| (shown["status"].text() == "ACTIVE").then(|| shown.clone());
@@ -82,7 +84,7 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     let order = order_body(&wallet, "10.00");
     let order = asked.first(&bank, "/v1/sdk/orders", &order).await["order_id"].text().to_owned();
     bank.order_reaches(&wallet, &order, "SETTLED").await;
-    // An amount whose order is not begun until its time is out.
+    // An amount whose order does not start before it times out.
     let order = bank.order_call(&wallet, "1.02", "").send().await.ok()["order_id"].text().to_owned();
     asked.first(&bank, &format!("/v1/sdk/orders/{order}/cancel"), "").await;
     let (_, review) = bank.deposit(&wallet, "25.02", "RECEIVED_IN_ESCROW").await;
@@ -90,7 +92,7 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     bank.once("/v1/sdk/reviews", |page| page["reviews"].items().first().cloned()).await;
     asked.first(&bank, &review, r#"{"decision":"approve","note":"known"}"#).await;
     bank.newest(&wallet, "COMPLETED").await;
-    // Things go on: blocked, unblocked, blocked for another reason, unblocked again.
+    // The state moves on: blocked, unblocked, blocked for another reason, unblocked again.
     asked.first(&bank, &of_wallet("block"), BLOCK).await;
     asked.first(&bank, &of_wallet("unblock"), r#"{"unblock_reason":"cleared"}"#).await;
     asked.first(&bank, &of_wallet("block"), OTHER_BLOCK).await;
@@ -104,7 +106,7 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     assert_eq!(paths.len(), Op::posts().len(), "every operation was repeated");
 }
 
-/// Which operation a path is of.
+/// The operation of a path.
 fn operation_of(path: &str) -> usize {
     let fits = |op: &Op| {
         let (theirs, ours): (Vec<&str>, Vec<&str>) = (op.path.split('/').collect(), path.split('/').collect());
@@ -172,7 +174,7 @@ async fn a_refused_outcome_is_not_remembered(on: On) {
     let made = order().await;
     assert!(!is_replay(&made));
     made.ok();
-    // Nor is a body whose shape is wrong, or a thing that is not there.
+    // Nor for a body with an invalid structure, or a missing resource.
     let path = format!("/v1/sdk/wallets/{wallet}/block");
     let answer = keyed(bank.post(&path, r#"{"reason":"NONE","details":"x"}"#), "b").send().await;
     refused(&answer, 400, "INVALID_REQUEST", Some("reason"));
@@ -231,7 +233,8 @@ async fn answers_are_kept_for_72_hours_and_over_a_restart(on: On) {
     let again = keyed(bank.provision_call("kept"), "k").send().await;
     assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
     bank.bank.advance(Span::hours(2)).await;
-    // Forgotten to the second, whether the record was removed yet or not: a second wallet for the same customer.
+    // Expires to the second, whether or not the record was pruned: a second wallet for the same
+    // customer.
     assert_eq!(keyed(bank.provision_call("kept"), "k").send().await.status, 409);
     bank.finish().await;
 }

@@ -1,5 +1,5 @@
-//! Another tenant's things are answered as if they did not exist, to the byte, by every operation that names one
-//! (`decisions.md`: "Foreign or unknown id → 404 NOT_FOUND with field").
+//! Other tenants' resources get the same response as missing ones, byte for byte, from every
+//! operation that names one (`decisions.md`: "Foreign or unknown id → 404 NOT_FOUND with field").
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ on_both_stores! {
     tenants_may_have_customers_of_the_same_id
 }
 
-/// One of each thing that has an id: by the field that names it.
+/// One of each resource with an id, by the field that names it.
 struct Things {
     ids: BTreeMap<&'static str, String>,
 }
@@ -49,7 +49,7 @@ impl Things {
     }
 }
 
-/// The answer under a request id of ours, without what changes from call to call.
+/// The response under a fixed request id, without its variable parts.
 async fn fixed(call: Call) -> (u16, HeaderMap, String) {
     let answer = call.header("x-request-id", "fixed").send().await;
     let timestamp = answer.json().get("timestamp").map(|at| at.text().to_owned()).unwrap_or_default();
@@ -68,7 +68,7 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
         let Some(field) = op.names().map(str::to_owned) else { continue };
         let missing = fixed(op.call(&bank, MANAGER, MISSING)).await;
         refused(&op.call(&bank, MANAGER, MISSING).send().await, 404, "NOT_FOUND", Some(&field));
-        // Their things, of this kind and of the others; ours of the others.
+        // The other tenant's resources of this and other kinds; this tenant's of other kinds.
         let theirs = foreign.ids.values();
         // The history shows an order under its own id.
         let is_in_history = |kind: &str| op.path == "/v1/sdk/transactions/{transaction_id}" && kind == "order_id";
@@ -82,7 +82,7 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
     nothing_happened(&other, &foreign).await;
 }
 
-/// Nobody else's call has changed anything.
+/// The other tenant's calls have changed nothing.
 async fn nothing_happened(bank: &WalletBank, things: &Things) {
     let wallet = &things.ids["wallet_id"];
     assert_eq!(bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["status"].text(), "ACTIVE");
@@ -134,7 +134,7 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
         let theirs = other.get(path).send().await.ok();
         assert!(!theirs[name].items().is_empty(), "{path}: {theirs}");
     }
-    // Their wallet's address, told to us as a recipient, is no wallet of ours either.
+    // A foreign wallet's address is not accepted as one of this tenant's wallets.
     let shown = other.get(&format!("/v1/sdk/wallets/{}", things.ids["wallet_id"])).send().await.ok();
     let by_address = bank.get(&format!("/v1/sdk/wallets/{}", shown["wallet_address"].text())).send().await;
     refused(&by_address, 404, "NOT_FOUND", Some("wallet_id"));

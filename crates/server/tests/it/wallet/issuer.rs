@@ -1,5 +1,6 @@
-//! What the issuer of a coin does to whoever has it: he pauses it, gives it other code, blacklists our addresses,
-//! destroys what they hold, takes a fee (`chain.md`: "Tokens", "Watching"; `decisions.md`: "failure_reason").
+//! Actions of a token's issuer: pausing it, changing its code, blacklisting the service's
+//! addresses, destroying their balances, charging a fee (`chain.md`: "Tokens", "Watching";
+//! `decisions.md`: "failure_reason").
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
@@ -14,22 +15,23 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
     a_coin_that_stays_paused_for_a_day_fails_the_release
-    a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release
+    a_release_fails_if_new_token_code_is_not_accepted_for_a_day
     a_wallet_on_the_issuers_blacklist_is_paid_nothing
     a_vault_on_the_issuers_blacklist_pays_nothing
-    what_the_issuer_blacklists_is_seen_and_told
+    the_issuers_blacklisting_is_detected_and_reported
     a_coin_with_other_code_moves_nothing_until_a_person_has_looked
-    what_the_issuer_destroys_is_told_and_what_comes_later_counts
+    destroyed_funds_are_reported_and_later_payments_count
     where_a_fee_is_taken_what_arrived_is_credited
     of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived
 }
 
-/// A bank at a chain of its own: whoever plays the issuer uses up nonces that others' senders count on.
+/// A bank on its own chain, because the issuer's transactions use nonces that other tests' senders
+/// need.
 async fn bank_of_its_own(on: On) -> WalletBank {
     WalletBank::alone(on, Setup::with_wallets()).await
 }
 
-/// The issuer calls a coin's contract.
+/// The issuer calls a token's contract.
 fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, arguments: &[[u8; 32]]) {
     bank.acts(bank.minter(), bank.token(coin), calls(function, arguments));
 }
@@ -38,7 +40,7 @@ fn argument(address: &str) -> [u8; 32] {
     word(Address::parse(address).expect("an address"))
 }
 
-/// Why the payment of a request failed, as the last of so many webhooks tells it.
+/// The failure reason in the last of this many webhooks about a request.
 async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2] {
     let told = bank.told(id(request), count).await;
     let last = told.last().expect("something was told");
@@ -46,11 +48,12 @@ async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2]
     ["failure_reason", "error_message"].map(|name| last["data"][name].text().to_owned())
 }
 
-/// A release that waits a day at a coin to which its issuer does something. Answers why it failed, as the bank is told.
+/// A release that waits a day while the issuer acts on the token. Returns the reported failure
+/// reason.
 async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8; 32]]), alert: &str) -> [String; 2] {
     let code = coin.currency().code();
     let wallet = bank.in_use("waits").await;
-    // For a person: there is time to halt the coin between arrival and release.
+    // Held for review, which leaves time to halt the token between arrival and release.
     let request = bank.request(&wallet, "25.02", code).await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
@@ -69,18 +72,18 @@ async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8;
 async fn a_coin_that_stays_paused_for_a_day_fails_the_release(on: On) {
     let bank = bank_of_its_own(on).await;
     let why = waits_for_a_day(&bank, StableCoin::Usdc, ("pause()", &[]), "is paused").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has paused transfers"]);
-    bank.is_alerted(AlertKind::Transaction, "a release failed: TOKEN_PAUSED").await;
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has paused transfers"]);
+    bank.is_alerted(AlertKind::Transaction, "release failed: TOKEN_PAUSED").await;
     bank.finish().await;
 }
 
-async fn a_coin_whose_new_code_nobody_accepts_for_a_day_fails_the_release(on: On) {
+async fn a_release_fails_if_new_token_code_is_not_accepted_for_a_day(on: On) {
     let bank = bank_of_its_own(on).await;
     let successor = [word(Address([0x55; 20]))];
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
-    let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has other code").await;
-    assert_eq!(why, ["TOKEN_PAUSED", "the coin's issuer has changed its contract's code"]);
-    let told = "a release failed: TOKEN_PAUSED (the coin's contract has other code, which nobody has accepted)";
+    let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has new code").await;
+    assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has changed its contract's code"]);
+    let told = "release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }
@@ -103,7 +106,7 @@ async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
     for (coin, act) in [(StableCoin::Usdc, "blacklist(address)"), (StableCoin::Usdt, "addBlackList(address)")] {
         let code = coin.currency().code();
         let wallet = bank.in_use(code).await;
-        // For a person: there is time to list the escrow between arrival and release.
+        // Held for review, which leaves time to blacklist the escrow between arrival and release.
         let request = bank.request(&wallet, "25.02", code).await;
         bank.paid(&request, "").await;
         let review = bank.review(&wallet).await;
@@ -123,7 +126,7 @@ async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
     bank.finish().await;
 }
 
-async fn what_the_issuer_blacklists_is_seen_and_told(on: On) {
+async fn the_issuers_blacklisting_is_detected_and_reported(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("seen").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
@@ -135,8 +138,8 @@ async fn what_the_issuer_blacklists_is_seen_and_told(on: On) {
         bank.is_alerted(AlertKind::TokenChanged, what).await;
     }
     bank.is_alerted(AlertKind::TokenChanged, "an escrow is on the blacklist of USDC").await;
-    assert!(bank.stored_wallet(&wallet).await.chain_blacklisted, "nobody here has ordered it");
-    // What follows for the wallet is for the bank to say.
+    assert!(bank.stored_wallet(&wallet).await.chain_blacklisted, "the bank did not order it");
+    // The consequences for the wallet are the bank's decision.
     bank.wallet_becomes(&wallet, "ACTIVE").await;
     issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", &[own]);
     bank.is_alerted(AlertKind::TokenChanged, "a wallet is off the blacklist of USDC").await;
@@ -145,16 +148,16 @@ async fn what_the_issuer_blacklists_is_seen_and_told(on: On) {
     bank.finish().await;
 }
 
-/// USDT's `Deprecate`; USDC's `Upgraded` is read as the same, which the reader of logs has a test for.
+/// USDT's `Deprecate`; USDC's `Upgraded` is handled alike, which a test of the log reader covers.
 async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) {
     let bank = bank_of_its_own(on).await;
     let (wallet, other) = (bank.in_use("waits").await, bank.in_use("other").await);
     issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x55; 20]))]);
-    bank.is_alerted(AlertKind::TokenChanged, "USDT has other code").await;
+    bank.is_alerted(AlertKind::TokenChanged, "USDT has new code").await;
     let request = bank.request(&wallet, "25.00", "USDT").await;
     bank.paid(&request, "").await;
     bank.newest_is(&wallet, DepositState::Approved).await;
-    // The other coin goes its way meanwhile.
+    // The other token is unaffected.
     bank.deposit(&other, "10.00", "COMPLETED").await;
     bank.newest_is(&wallet, DepositState::Approved).await;
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 25_000_000);
@@ -163,7 +166,7 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
         let found = store.token_states().await.expect("read").into_iter().find(|state| state.code_changed);
         found.expect("it has other code")
     };
-    // Once more, while somebody looks at the first.
+    // A second change while the first is under review.
     let first = changed().await;
     issuer(&bank, StableCoin::Usdt, "deprecate(address)", &[word(Address([0x56; 20]))]);
     let is_newer = || async { changed().await.at_block > first.at_block };
@@ -171,17 +174,17 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     let stale = store.accept_token_code(&first, "test").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
     store.accept_token_code(&changed().await, "test").await.expect("it is what was looked at");
-    // What was put off is looked at again after a while.
+    // Deferred work is retried after a while.
     bank.later(Span::secs(60)).await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDT").await, "25.00");
     bank.finish().await;
 }
 
-async fn what_the_issuer_destroys_is_told_and_what_comes_later_counts(on: On) {
+async fn destroyed_funds_are_reported_and_later_payments_count(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("destroyed").await;
-    // Refused, so that it stays in escrow.
+    // Rejected, so that it stays in escrow.
     let request = bank.request(&wallet, "25.01", "USDT").await;
     bank.paid(&request, "").await;
     bank.newest(&wallet, "REJECTED").await;
@@ -192,7 +195,7 @@ async fn what_the_issuer_destroys_is_told_and_what_comes_later_counts(on: On) {
     let what = "the issuer destroyed 25010000 minor units that a vault held";
     bank.is_alerted(AlertKind::ChainMismatch, what).await;
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
-    // Nothing counts in a vault that holds something else than its logs add up to.
+    // Nothing counts in a vault whose balance differs from the sum of its logs.
     bank.paid(&request, "?currency=USDT&amount=5.00").await;
     let both = bank.all_become(&wallet, 2, "REJECTED").await;
     assert_eq!(both[0]["amount"].text(), "5.00");
@@ -213,7 +216,8 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
-    bank.is_alerted(AlertKind::TokenChanged, "USDT's contract takes a fee: 0.02502 of a release did not arrive").await;
+    bank.is_alerted(AlertKind::TokenChanged, "the USDT contract deducts a fee: 0.02502 of a release did not arrive")
+        .await;
     bank.books_are_right().await;
     bank.finish().await;
 }
@@ -221,11 +225,11 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
 async fn where_a_fee_is_taken_what_arrived_is_credited(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("fee").await;
-    // For a person: there is time to change the fee between arrival and release.
+    // Held for review, which leaves time to change the fee between arrival and release.
     let request = bank.request(&wallet, "25.02", "USDT").await;
     let payer = Address([0x79; 20]);
     bank.coins(StableCoin::Usdt, &payer.to_string(), 25_020_000).await;
-    // 0.1 %, of which the payer does not think.
+    // 0.1 %, which the payer did not add.
     issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(10), number(1)]);
     let transfer = calls("transfer(address,uint256)", &[argument(&bank.escrow(&request).await), number(25_020_000)]);
     bank.acts(payer, bank.token(StableCoin::Usdt), transfer);

@@ -1,5 +1,5 @@
-//! Lanes of operator keys (`chain.md`, "Sending"): one tenant's escrows are released by several keys, each with a
-//! sequence of transactions of its own.
+//! Lanes of operator keys (`chain.md`, "Sending"): several keys release one tenant's escrows, each
+//! with its own sequence of transactions.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ fn with(lanes: usize) -> Setup {
     Setup::with_wallets().set("chain.keys.seed_operators", &lanes.to_string())
 }
 
-/// The bank's operators, in their order.
+/// The bank's operators, in order.
 fn operators(bank: &WalletBank) -> Vec<Address> {
     bank.bank.running.chain().signer.operators(bank.bank.tenant.id).expect("keys")
 }
 
-/// The sandbox's admin makes them operators on the chain.
+/// Registers them as operators on chain with the sandbox's admin key.
 async fn appointed(bank: &WalletBank) {
     let chain = bank.bank.running.chain();
     let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
@@ -37,7 +37,7 @@ async fn appointed(bank: &WalletBank) {
     }
 }
 
-/// How many transactions each operator has on the chain.
+/// The number of transactions of each operator on chain.
 async fn sent(bank: &WalletBank) -> BTreeMap<Address, u64> {
     let mut sent = BTreeMap::new();
     for operator in operators(bank) {
@@ -47,7 +47,7 @@ async fn sent(bank: &WalletBank) -> BTreeMap<Address, u64> {
     sent
 }
 
-/// Many requests, paid all at once.
+/// Many requests, all paid at once.
 async fn paid(bank: &WalletBank, wallet: &str) -> Vec<Json> {
     let mut requests = Vec::new();
     for _ in 0..ESCROWS {
@@ -74,7 +74,7 @@ async fn escrows_are_released_through_several_operators(on: On) {
     let requests = paid(&bank, &wallet).await;
     all_are_released(&bank, &wallet, &requests).await;
     let sent = sent(&bank).await;
-    // That all twelve fall into one of three lanes happens once in 177,147 times.
+    // The probability that all twelve fall into one of three lanes is 1 in 177,147.
     assert!(sent.values().filter(|count| **count > 0).count() >= 2, "{sent:?}");
     let led = bank.bank.running.store().role_leases().await.expect("read");
     for (operator, count) in &sent {
@@ -87,7 +87,7 @@ async fn escrows_are_released_through_several_operators(on: On) {
 async fn nothing_waits_until_further_operators_are_appointed(on: On) {
     let bank = WalletBank::alone(on, with(3)).await;
     let wallet = bank.in_use("stand-in").await;
-    // The controller has just come to the chain, and knows the first operator only.
+    // The controller was just deployed and knows only the first operator.
     let requests = paid(&bank, &wallet).await;
     all_are_released(&bank, &wallet, &requests).await;
     assert!(sent(&bank).await[&operators(&bank)[0]] > 0);

@@ -1,4 +1,4 @@
-//! What time does to payment requests: they expire, and are paid late, too late, or by a block that came before
+//! Payment requests and time: expiry, late and very late payments, and payments in an earlier block
 //! (`decisions.md`: "Payment request", "Sandbox values": `.07`).
 
 use domain::deposit::DepositState;
@@ -19,7 +19,7 @@ on_both_stores! {
     a_bank_that_accepts_nothing_late_decides_at_once
     a_payment_in_a_block_before_the_expiry_is_in_time
     the_cents_07_are_paid_after_the_expiry
-    the_cents_07_are_paid_late_though_nobody_looked_before_the_expiry
+    the_cents_07_are_paid_late_even_if_unseen_before_the_expiry
     the_cents_07_are_paid_late_after_a_restart
 }
 
@@ -111,11 +111,11 @@ async fn a_payment_in_a_block_before_the_expiry_is_in_time(on: On) {
     let node = OwnNode::start(on).await;
     let wallet = node.wallet("confirming").await;
     let request = node.bank.hour(&wallet, "25.00").await;
-    // In one block, and not in the next ones already when it is looked at.
+    // In one block, which the next ones must not move before it is checked.
     chain::pay(&node, &request).await;
     node.bank.newest_is(&wallet, DepositState::Seen).await;
     node.bank.later(Span::hours(2)).await;
-    // A request that expires at the same time shows that expiries were looked at.
+    // A request that expires at the same time shows that expiries were processed.
     node.taken_in().await;
     node.bank.becomes(&wallet, &request, "ACTIVE", "NONE").await;
     node.mine(DEPOSIT_DEPTH);
@@ -125,7 +125,7 @@ async fn a_payment_in_a_block_before_the_expiry_is_in_time(on: On) {
     node.finish().await;
 }
 
-/// A service whose sender looks at links when they are `after` old.
+/// A service whose simulated sender pays links `after` their creation.
 async fn with_sender(on: On, after_s: u32) -> WalletBank {
     let setup = Setup::with_wallets().set("wallets.simulated_sender_after_s", &after_s.to_string());
     WalletBank::alone(on, setup).await
@@ -134,7 +134,7 @@ async fn with_sender(on: On, after_s: u32) -> WalletBank {
 async fn is_paid_late(bank: &WalletBank, wallet: &str, request: &crate::harness::Json) {
     bank.becomes(wallet, request, "PAID", "LATE").await;
     let done = bank.newest(wallet, "COMPLETED").await;
-    assert_eq!(done["sender"]["custodial_provider"].to_string(), "null", "an expired link asks nobody who he is");
+    assert_eq!(done["sender"]["custodial_provider"].to_string(), "null", "an expired link asks for no details");
     assert_eq!(bank.balance(wallet, "USDC").await, "25.07");
     assert_eq!(bank.transactions(wallet, "").await.len(), 1, "paid once");
 }
@@ -143,7 +143,7 @@ async fn the_cents_07_are_paid_after_the_expiry(on: On) {
     let bank = with_sender(on, 0).await;
     let wallet = bank.wallet("after").await;
     let request = bank.hour(&wallet, "25.07").await;
-    // He goes through links in order: when the next one is paid, he has looked at this one.
+    // The sender pays links in order: once the next one is paid, this one was seen.
     let next = bank.hour(&wallet, "1.00").await;
     bank.becomes(&wallet, &next, "PAID", "NONE").await;
     bank.becomes(&wallet, &request, "ACTIVE", "NONE").await;
@@ -154,13 +154,13 @@ async fn the_cents_07_are_paid_after_the_expiry(on: On) {
     bank.finish().await;
 }
 
-async fn the_cents_07_are_paid_late_though_nobody_looked_before_the_expiry(on: On) {
+async fn the_cents_07_are_paid_late_even_if_unseen_before_the_expiry(on: On) {
     let bank = with_sender(on, 7_200).await;
     let wallet = bank.wallet("unseen").await;
     let request = bank.hour(&wallet, "25.07").await;
     bank.later(HOUR).await;
     bank.becomes(&wallet, &request, "EXPIRED", "NONE").await;
-    // Another one who would have paid in time does not pay at all.
+    // A link that the sender would have paid in time is not paid at all.
     let missed = bank.hour(&wallet, "5.00").await;
     bank.later(HOUR).await;
     is_paid_late(&bank, &wallet, &request).await;

@@ -1,5 +1,6 @@
-//! Rate limits of the wallet service (specification: "Limits"; `decisions.md`: "Rate limits: fixed 60 s windows per
-//! tenant and group"): exactly at the limit, per group and tenant, with their headers on every answer.
+//! Rate limits of the wallet service (specification: "Limits"; `decisions.md`: "Rate limits: fixed
+//! 60 s windows per tenant and group"): exactly at the limit, per group and tenant, with headers on
+//! every response.
 
 use domain::policy::Environment;
 use domain::ports::Clock as _;
@@ -17,7 +18,7 @@ on_both_stores! {
     each_group_grants_its_limit_exactly
     the_next_window_grants_again
     all_keys_of_a_tenant_share_a_window_and_no_other_tenant_does
-    a_restart_gives_nobody_more
+    a_restart_grants_no_extra_requests
     strangers_are_counted_by_their_address_and_cost_no_tenant_anything
     every_answer_has_the_three_headers
 }
@@ -26,27 +27,27 @@ const LIMIT: &str = "x-ratelimit-limit";
 const REMAINING: &str = "x-ratelimit-remaining";
 const RESET: &str = "x-ratelimit-reset";
 const WINDOW_S: i64 = 60;
-/// So much of a window is enough for what a test does in one.
+/// The part of a window that a test needs.
 const ROOM_S: i64 = 25;
 /// Longer than any window.
 const NEXT_WINDOW: std::time::Duration = std::time::Duration::from_secs(70);
 const RATE: &str = "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR";
 
-/// An operation of each group and the limit of the group.
+/// An operation of each group with the group's limit.
 fn groups() -> [(String, u32); 7] {
     [
         (format!("/v1/sdk/wallets/{MISSING}"), 100),
         (format!("/v1/sdk/payment-requests?wallet_id={MISSING}"), 200),
         (RATE.to_owned(), 50),
         (format!("/v1/sdk/transactions?wallet_id={MISSING}"), 200),
-        // What the specification does not name shares a group of its own.
+        // Operations beyond the specification share a group.
         ("/v1/sdk/events".to_owned(), 200),
         ("/v1/sdk/reviews".to_owned(), 0),
         ("/v1/sdk/webhooks/deliveries".to_owned(), 0),
     ]
 }
 
-/// Waits for a window that lasts long enough.
+/// Waits for a window with enough time left.
 async fn fresh_window() {
     let early = || async { WallClock.now().unix_seconds() % WINDOW_S < WINDOW_S - ROOM_S };
     assert!(testkit::wait::until_async(NEXT_WINDOW, early).await);
@@ -78,13 +79,13 @@ async fn each_group_grants_its_limit_exactly(on: On) {
     let bank = WalletBank::new(on).await;
     for (path, limit) in groups() {
         if limit == 0 {
-            // Used up by the first of the group.
+            // Exhausted by the first operation of the group.
             is_refused(&bank.get(&path).send().await, 200);
             continue;
         }
         fresh_window().await;
         let began = window();
-        // All at once, and some too many.
+        // All at once, and some beyond the limit.
         let answers = join_all((0..limit + 5).map(|_| bank.get(&path).send())).await;
         assert_eq!(window(), began, "too slow for a window");
         let (over, granted): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|answer| answer.status == 429);
@@ -135,7 +136,7 @@ async fn all_keys_of_a_tenant_share_a_window_and_no_other_tenant_does(on: On) {
     assert_eq!((wallets.status, number(&wallets, REMAINING)), (404, 99), "another group");
 }
 
-async fn a_restart_gives_nobody_more(on: On) {
+async fn a_restart_grants_no_extra_requests(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     fresh_window().await;
     let began = window();
@@ -146,12 +147,12 @@ async fn a_restart_gives_nobody_more(on: On) {
     let answers = join_all((0..50).map(|_| bank.get(RATE).send())).await;
     let granted = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(window(), began, "too slow for a window");
-    // What the first start had drawn and not used is lost.
+    // Permits that the first process drew and did not use are lost.
     assert!((1..=20).contains(&granted), "{granted}");
     bank.finish().await;
 }
 
-/// While a batch has SQLite's one writer, reads are answered all the same.
+/// Reads are served while a batch holds SQLite's only writer.
 #[test]
 fn on_sqlite_reads_do_not_wait_for_the_writer() {
     run(On::Sqlite, reads_do_not_wait_for_the_writer);
@@ -188,7 +189,7 @@ async fn reads_do_not_wait_for_the_writer(on: On) {
 async fn strangers_are_counted_by_their_address_and_cost_no_tenant_anything(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let url = bank.bank.running.url.clone();
-    // Access keys are half public: whoever knows one and not its secret is a stranger.
+    // Access keys are not secret: a caller with a key but no secret is unauthenticated.
     let forger = Minter::new(bank.key.access_key.clone(), b"another secret", url);
     fresh_window().await;
     let began = window();

@@ -1,5 +1,5 @@
-//! The simulated sender: test payment links are paid by themselves (specification: "test payment links simulate sender
-//! payments automatically"; `decisions.md`, "Sandbox values").
+//! The simulated sender: test payment links are paid automatically (specification: "test payment
+//! links simulate sender payments automatically"; `decisions.md`, "Sandbox values").
 
 use domain::currency::StableCoin;
 use domain::time::Span;
@@ -16,7 +16,7 @@ on_both_stores! {
     a_cancelled_link_is_not_paid
 }
 
-/// A sender who looks at links an hour after they were made.
+/// A sender who pays links an hour after their creation.
 async fn patient(on: On) -> WalletBank {
     WalletBank::alone(on, Setup::with_wallets().set("wallets.simulated_sender_after_s", "3600")).await
 }
@@ -73,7 +73,7 @@ async fn a_link_that_was_paid_by_hand_is_not_paid_again(on: On) {
     bank.paid(&by_hand, "?amount=1.00").await;
     let alone = bank.request(&wallet, "5.00", "USDC").await;
     bank.later(Span::mins(61)).await;
-    // He goes through links in order.
+    // The sender processes links in order.
     bank.becomes(&wallet, &alone, "PAID", "NONE").await;
     bank.becomes(&wallet, &by_hand, "ACTIVE", "PARTIAL").await;
     bank.all_become(&wallet, 2, "COMPLETED").await;

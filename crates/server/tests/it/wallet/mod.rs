@@ -1,4 +1,4 @@
-//! Wallet Service v1: deposits to their ends, exchanges, control of wallets, who may do what.
+//! Wallet Service v1: deposits to their final states, exchanges, wallet controls, access.
 
 mod access;
 pub mod acts;

@@ -1,5 +1,5 @@
-//! What becomes of orders that are not simply paid: called off in time, overtaken by time and by the rate, refused or
-//! given back by the rail (`decisions.md`: "Order", "Sandbox values": payment's account endings).
+//! Orders that are not simply paid: cancelled in time, timed out, repriced, rejected or returned by
+//! the rail (`decisions.md`: "Order", "Sandbox values": payment's account endings).
 
 use domain::currency::StableCoin;
 use domain::exchange::ExchangeState;
@@ -16,7 +16,7 @@ use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     a_pending_order_is_cancelled_by_the_user
     an_order_whose_coins_move_cannot_be_cancelled
-    an_order_of_nobody_cannot_be_cancelled
+    a_missing_order_cannot_be_cancelled
     a_block_calls_a_pending_order_off
     a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_after_24_hours
     a_rate_that_moved_by_more_than_1_percent_fails_the_order
@@ -36,7 +36,7 @@ async fn cancel(bank: &WalletBank, order: &str) -> crate::harness::Answer {
 async fn a_pending_order_is_cancelled_by_the_user(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("cancel").await;
-    // Not begun until its time is out.
+    // Does not start before it times out.
     let order = bank.order_call(&wallet, "40.02", "").send().await.ok();
     let cancelled = cancel(&bank, order["order_id"].text()).await.ok();
     assert_eq!((cancelled["status"].text(), cancelled["failure_reason"].text()), ("CANCELLED", "CANCELLED_BY_USER"));
@@ -57,7 +57,8 @@ async fn an_order_whose_coins_move_cannot_be_cancelled(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "60.00");
 }
 
-/// The holder's name is screened as a sender's is, in every disguise; the customer's bank learns nothing of it.
+/// The account holder is screened like a sender, in every spelling; the customer's bank learns
+/// nothing about it.
 async fn a_listed_account_holder_is_never_paid_out_to(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("listed").await;
@@ -78,7 +79,7 @@ async fn a_listed_account_holder_is_never_paid_out_to(on: On) {
     bank.books_are_right().await;
 }
 
-async fn an_order_of_nobody_cannot_be_cancelled(on: On) {
+async fn a_missing_order_cannot_be_cancelled(on: On) {
     let (bank, other) = (WalletBank::new(on).await, WalletBank::new(on).await);
     let wallet = other.funded("theirs").await;
     let order = other.order_call(&wallet, "40.02", "").send().await.ok();
@@ -126,7 +127,7 @@ async fn a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_a
     bank.finish().await;
 }
 
-/// Rates out of a file that the test writes.
+/// Rates from a file that the test writes.
 struct Market {
     dir: tempfile::TempDir,
 }
@@ -152,7 +153,7 @@ impl Market {
         setup.set("rates.refresh_s", "1")
     }
 
-    /// The service has taken the rate up.
+    /// Waits until the service uses the rate.
     async fn is_known(&self, bank: &WalletBank, rate: &str) {
         let mid = || bank.bank.running.wallets().mid(StableCoin::Usdc, domain::currency::Currency::Pkr);
         let known = || async { mid().is_some_and(|mid| mid.to_string() == rate) };
@@ -160,7 +161,7 @@ impl Market {
     }
 }
 
-/// An order that waits at a paused coin, while the rate moves to `rate`, and goes on then.
+/// An order that waits for a paused token while the rate moves to `rate`, and then continues.
 async fn moved(on: On, rate: &str, more: &str) -> (WalletBank, String, Json) {
     let market = Market::open("280");
     let bank = WalletBank::alone(on, market.setup()).await;
@@ -176,7 +177,7 @@ async fn moved(on: On, rate: &str, more: &str) -> (WalletBank, String, Json) {
     market.says(rate);
     market.is_known(&bank, rate).await;
     bank.acts(bank.minter(), usdc, calls("unpause()", &[]));
-    // What was put off is looked at again after a while.
+    // Deferred work is retried after a while.
     let moves = || async { !halted().await };
     assert!(testkit::wait::until_async(WAIT_MAX, moves).await);
     bank.later(Span::secs(60)).await;
@@ -205,7 +206,7 @@ async fn a_locked_rate_holds_whatever_the_market_does(on: On) {
     bank.finish().await;
 }
 
-/// An IBAN of an account that ends so.
+/// An IBAN of an account with this ending.
 fn iban_ending(last: &str) -> String {
     let national = format!("SCBL000000112345{last}");
     format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"))
@@ -242,7 +243,7 @@ async fn a_pay_out_that_is_returned_after_settlement_stays_settled(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "{:?}", bank.alerts().await);
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     assert!(settled.get("failure_reason").is_none());
-    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "an operator re-credits, nobody else");
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "only an operator recredits");
     let kinds: Vec<String> = {
         let book = bank.bank.book(order["order_id"].text()).await;
         book.iter().map(|line| line["kind"].text().to_owned()).collect()
@@ -261,7 +262,11 @@ async fn a_pay_out_of_unknown_fate_is_not_paid_twice(on: On) {
     assert!(testkit::wait::until_async(WAIT_MAX, alerted).await, "a person is called");
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "PROCESSING").await;
     assert!(listed.get("failure_reason").is_none());
-    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00", "the coins are not given back while nobody knows");
+    assert_eq!(
+        bank.balance(&wallet, "USDC").await,
+        "90.00",
+        "the tokens are not returned while the outcome is unknown"
+    );
     let answer = cancel(&bank, order["order_id"].text()).await;
     assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "PROCESSING");
     bank.books_are_right().await;

@@ -1,5 +1,6 @@
-//! Pages of lists and of the log of events (specification: "Paging: `page` starts at 0; `limit` default 20, max 100";
-//! `decisions.md`: "A page past the end is empty", "newest first", "`GET …/events?after=`").
+//! Paging of lists and of the event log (specification: "Paging: `page` starts at 0; `limit`
+//! default 20, max 100"; `decisions.md`: "A page past the end is empty", "newest first", "`GET
+//! …/events?after=`").
 
 use domain::time::Span;
 
@@ -15,7 +16,7 @@ on_both_stores! {
     orders_are_paged_newest_first
     reviews_are_paged
     events_are_read_from_a_position_on
-    a_position_that_is_no_longer_kept_is_told
+    an_expired_position_is_reported
 }
 
 /// The ids in a page of a list.
@@ -27,7 +28,7 @@ async fn page(bank: &WalletBank, path: &str, list: &str, id: &str) -> (Vec<Strin
     (ids, page["pagination"].clone())
 }
 
-/// Every way to page through a list shows `all`, in this order.
+/// Every page size yields `all` in this order.
 async fn pages(bank: &WalletBank, path: &str, list: &str, id: &str, all: &[String]) {
     let total = all.len();
     for limit in [1, 2, 3, 100] {
@@ -63,7 +64,7 @@ async fn payment_requests_are_paged_newest_first(on: On) {
     let (ids, pagination) = page(&bank, &path, "payment_requests", "payment_request_id").await;
     assert_eq!(ids, all[..20]);
     assert_eq!((pagination["total_count"].number(), pagination["total_pages"].number()), ("23", "2"));
-    // A new one comes first and moves the others on by one.
+    // A new entry comes first and shifts the others by one.
     let newest = bank.request(&wallet, "1.00", "USDC").await["payment_request_id"].text().to_owned();
     all.insert(0, newest);
     pages(&bank, &path, "payment_requests", "payment_request_id", &all).await;
@@ -89,7 +90,7 @@ async fn payment_requests_are_filtered_by_status(on: On) {
         let listed = bank.get(&filtered).send().await.ok();
         let listed = &listed["payment_requests"][0];
         assert_eq!(listed["status"].text(), status);
-        // Only the answer to the creation has these two.
+        // Only the response to the creation has these two.
         assert!(listed.get("qr_code_url").is_none() && listed.get("escrow_address").is_none(), "{listed}");
         assert_eq!(listed["payment_link"], request["payment_link"]);
     }
@@ -145,7 +146,7 @@ async fn orders_are_paged_newest_first(on: On) {
     pages(&bank, &path, "orders", "order_id", &all).await;
     for order in &all {
         let settled = bank.order_reaches(&wallet, order, "SETTLED").await;
-        // The account is masked in a list.
+        // A list masks the account.
         assert_eq!(settled["bank_account"]["iban"].text(), "PK36****************6702");
     }
 }
@@ -163,7 +164,7 @@ async fn reviews_are_paged(on: On) {
     pages(&bank, "/v1/sdk/reviews?x=1", "reviews", "transaction_id", &ids.collect::<Vec<_>>()).await;
 }
 
-/// Makes an event.
+/// Creates an event.
 async fn event(bank: &WalletBank, wallet: &str) {
     let path = format!("/v1/sdk/wallets/{wallet}");
     let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;
@@ -203,7 +204,7 @@ async fn events_are_read_from_a_position_on(on: On) {
         }
     }
     assert_eq!(seen, all["events"].items());
-    // A position ahead of the log is one of another log: its reader would miss everything up to it.
+    // A position beyond the log belongs to another log: its reader would miss every event up to it.
     for beyond in ["6", "1000000", "9223372036854775807", "100000000000000000000"] {
         let answer = bank.get(&format!("/v1/sdk/events?after={beyond}")).send().await;
         let body = refused(&answer, 400, "INVALID_REQUEST", Some("after"));
@@ -214,7 +215,7 @@ async fn events_are_read_from_a_position_on(on: On) {
     assert_eq!((newer["events"].items().len(), newer["next"].text()), (1, "6"));
 }
 
-async fn a_position_that_is_no_longer_kept_is_told(on: On) {
+async fn an_expired_position_is_reported(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.wallet("old").await;
     event(&bank, &wallet).await;

@@ -1,5 +1,5 @@
-//! The page behind a payment link, from the outside (`experience.md`, "Pay page"): what it never tells, its languages, how it
-//! is followed, and what it answers to "I paid but it is not shown".
+//! The payment page from outside (`experience.md`, "Pay page"): information it never reveals,
+//! languages, updates, and the lookup of missing payments.
 
 use domain::currency::StableCoin;
 use futures_util::StreamExt as _;
@@ -10,9 +10,9 @@ use crate::harness::client::{Call, WAIT_MAX};
 use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
-    nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_language
+    the_recipient_is_never_revealed_on_any_path_in_any_state_or_language
     the_visitor_chooses_the_language_and_keeps_it
-    a_status_and_a_stream_say_what_the_page_says
+    status_and_stream_match_the_page
     a_transaction_that_is_not_shown_is_looked_for
     what_pages_load_is_versioned_and_kept
     a_link_that_ended_and_one_that_never_was_are_alike_on_every_address
@@ -22,7 +22,7 @@ const LANGUAGES: [&str; 8] = ["en", "ur", "ar", "hi", "bn", "ne", "vi", "fil"];
 const FORM: &str =
     "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Secret-Exchange";
 
-/// A visitor's side of a payment request.
+/// A visitor's view of a payment request.
 pub struct Link<'a> {
     bank: &'a WalletBank,
     /// `/pay/{token}`
@@ -38,14 +38,14 @@ impl<'a> Link<'a> {
         self.bank.bank.unsigned(Method::GET, &format!("{}{below}", self.path), None)
     }
 
-    /// Sends a form to the page, or to what is below it.
+    /// Submits a form to the page, or to a path below it.
     pub async fn submit(&self, below: &str, form: &str) -> Answer {
         let path = format!("{}{below}", self.path);
         let call = self.bank.bank.unsigned(Method::POST, &path, Some(form.as_bytes().to_vec()));
         call.header("content-type", "application/x-www-form-urlencoded").send().await
     }
 
-    /// `/{submission}` of a sender who has said who he is.
+    /// `/{submission}` of a sender who has submitted their details.
     pub async fn introduced(&self) -> String {
         self.introduced_as(FORM).await
     }
@@ -70,7 +70,7 @@ pub fn text(answer: &Answer) -> String {
     String::from_utf8(answer.body.clone()).expect("text")
 }
 
-/// Everything that a visitor can read: pages, codes, JSON, the stream, and all headers.
+/// Everything that a visitor can read: pages, QR codes, JSON, the stream, and all headers.
 async fn everything(link: &Link<'_>, submission: &str, language: &str) -> Vec<(String, String)> {
     let query = format!("?lang={language}");
     let mut read = Vec::new();
@@ -99,7 +99,7 @@ async fn everything(link: &Link<'_>, submission: &str, language: &str) -> Vec<(S
     read
 }
 
-async fn nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_language(on: On) {
+async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.wallet("canary-customer").await;
     let address =
@@ -131,7 +131,7 @@ async fn nothing_of_the_recipient_is_told_on_any_address_in_any_state_or_languag
     bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}").send().await.ok();
     bank.becomes(&wallet, &partial, "ACTIVE", "PARTIAL").await;
     bank.becomes(&wallet, &done, "PAID", "NONE").await;
-    // The one that was refused is asked where it should go back to: what he answers is shown to him alone.
+    // The sender of the rejected payment is asked for a refund address, which only they see.
     let (_, link, submission) = links.iter().find(|(name, ..)| *name == "not accepted").expect("there");
     let asks = async || text(&link.get(submission).send().await).contains("name=\"address\"");
     assert!(testkit::wait::until_async(WAIT_MAX, asks).await, "it is never asked");
@@ -178,7 +178,7 @@ async fn the_visitor_chooses_the_language_and_keeps_it(on: On) {
     assert_eq!((unknown.status, unknown.header("location")), (303, Some(format!("{}?lang=ne", link.path).as_str())));
 }
 
-async fn a_status_and_a_stream_say_what_the_page_says(on: On) {
+async fn status_and_stream_match_the_page(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("followed").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
@@ -205,7 +205,7 @@ async fn a_status_and_a_stream_say_what_the_page_says(on: On) {
     assert!(page.contains("data-shape=\"status-5-1\"") && !page.contains("data-stream"), "there is nothing to follow");
     let live = Json::read(last.trim().strip_prefix("data: ").expect("data").as_bytes());
     assert!(page.contains(live["live"].text()), "{last}");
-    // The receipt names the sender's transaction to him, and to nobody else who has the link.
+    // Only the sender sees the transaction in the receipt, not others with the link.
     let receipt = "class=\"card receipt\"";
     let visitor = text(&link.get("").send().await);
     assert!(page.contains(receipt) && visitor.contains(receipt));
@@ -215,7 +215,7 @@ async fn a_status_and_a_stream_say_what_the_page_says(on: On) {
 }
 
 async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
-    // Of its own: how often one may look is counted by address.
+    // A dedicated service: rate limits are per address.
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.wallet("sought").await;
     let (request, other) = (bank.request(&wallet, "25.00", "USDC").await, bank.request(&wallet, "5.00", "USDC").await);
@@ -231,19 +231,20 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
         notice.map(str::to_owned)
     };
     let known = told(&link, &sender, &tx.to_string()).await.expect("an answer");
-    assert!(known.starts_with("We have it"), "{known}");
+    assert!(known.starts_with("Found: this payment"), "{known}");
     let for_another = told(&elsewhere, &other_sender, &tx.to_string()).await.expect("an answer");
     assert!(for_another.contains("not for this payment request"), "{for_another}");
     let unknown = told(&link, &sender, &"cd".repeat(32)).await.expect("an answer");
-    assert!(unknown.starts_with("We have not found it yet"), "{unknown}");
+    assert!(unknown.starts_with("Not found yet"), "{unknown}");
     for nonsense in ["nothing", "%3Cb%3E", "0x12"] {
         let answer = told(&link, &sender, nonsense).await.expect("an answer");
-        assert!(answer.starts_with("This is not a transaction hash"), "{answer}");
+        assert!(answer.starts_with("This is not a valid transaction hash"), "{answer}");
     }
     assert_eq!(told(&link, &sender, "").await, None);
-    // After so many in a minute nobody is asked any more.
-    let refused =
-        async || told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("cannot look now"));
+    // Beyond this many lookups per minute, no node is queried.
+    let refused = async || {
+        told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("search is not available"))
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
     bank.finish().await;
 }

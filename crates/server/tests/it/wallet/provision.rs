@@ -1,4 +1,4 @@
-//! Wallets: provisioning, what is shown of them, their balances (specification: "Wallet", "Balance", "POST
+//! Wallets: provisioning, details, balances (specification: "Wallet", "Balance", "POST
 //! /v1/sdk/wallets/provision"; `decisions.md`: "Provision", "Balance").
 
 use domain::wallet::KycLevel;
@@ -14,7 +14,7 @@ on_both_stores! {
     the_first_wallet_is_pending_until_the_controller_is_deployed
     kyc_level_is_as_given_else_basic
     a_level_below_the_banks_minimum_is_kyc_required
-    the_record_of_a_customer_stands_in_where_a_request_says_nothing
+    the_customers_record_supplies_the_default_kyc_level
     eight_provisionings_of_one_customer_make_one_wallet
     ids_of_customers_are_the_banks_own
     a_balance_is_what_is_posted_with_its_value_in_dollars_and_rupees
@@ -93,7 +93,7 @@ async fn a_level_below_the_banks_minimum_is_kyc_required(on: On) {
     }
 }
 
-async fn the_record_of_a_customer_stands_in_where_a_request_says_nothing(on: On) {
+async fn the_customers_record_supplies_the_default_kyc_level(on: On) {
     let bank = WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let ask = async |customer: &str, more: &str| {
@@ -102,12 +102,12 @@ async fn the_record_of_a_customer_stands_in_where_a_request_says_nothing(on: On)
     };
     refused(&ask("known", "").await, 403, "KYC_REQUIRED", Some("kyc_level"));
     store.set_customer(tenant, "known", KycLevel::Comprehensive, "test").await.expect("set");
-    // What the request says goes before the record.
+    // The request's level overrides the record.
     let told = ask("known", r#","kyc_level":"BASIC""#).await;
     let body = refused(&told, 403, "KYC_REQUIRED", Some("kyc_level"));
     assert_eq!(body["required_kyc_level"].text(), "ENHANCED");
     assert_eq!(ask("known", "").await.ok()["kyc_level"].text(), "COMPREHENSIVE");
-    // A record below the minimum is no help, and another tenant's is nobody's.
+    // A record below the minimum does not help, and another tenant's record does not count.
     store.set_customer(tenant, "little", KycLevel::Basic, "test").await.expect("set");
     refused(&ask("little", "").await, 403, "KYC_REQUIRED", Some("kyc_level"));
     let other = WalletBank::new(on).await;
@@ -143,14 +143,14 @@ async fn a_balance_is_what_is_posted_with_its_value_in_dollars_and_rupees(on: On
         bank.paid(&request, "").await;
     }
     bank.all_become(&wallet, 2, "COMPLETED").await;
-    // Reserved until its time is out: posted is not available.
+    // Reserved until it times out: posted is not available.
     bank.order_call(&wallet, "40.02", "").send().await.ok();
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     let balance = &shown["balance"];
     let texts = |at: usize| {
         ["amount", "available", "value_usd", "value_pkr"].map(|name| balance["assets"][at][name].text().to_owned())
     };
-    // The rates are frozen: 1 USD and 278.75 PKR for a coin, rounded down.
+    // The rates are frozen: 1 USD and 278.75 PKR per token, rounded down.
     assert_eq!(texts(0), ["100.00", "59.98", "100.00", "27875.00"]);
     assert_eq!(texts(1), ["12.345678", "12.345678", "12.34", "3441.35"]);
     assert_eq!(balance["total_value_usd"].text(), "112.34");

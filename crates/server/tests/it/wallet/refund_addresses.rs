@@ -1,4 +1,4 @@
-//! Where senders want their money back, as they say on the page behind their link (`chain.md`, "Compliance": the refund
+//! Refund addresses that senders enter on the payment page (`chain.md`, "Compliance": the refund
 //! address is asked for through the link and screened).
 
 use domain::audit::{Deed, Via};
@@ -20,10 +20,10 @@ use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
-    a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed
+    a_sender_sets_the_refund_address_until_a_refund_is_proposed
     an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
-    one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address
-    what_came_before_a_visitor_said_who_he_is_is_not_his
+    a_legal_hold_looks_alike_and_a_listed_address_is_not_disclosed
+    deposits_from_before_a_visitors_submission_are_not_theirs
     only_the_sender_whose_address_was_paid_is_asked
     a_wrong_token_is_asked_about_while_a_person_looks_at_it
     an_address_that_is_listed_by_now_is_not_approved
@@ -33,11 +33,11 @@ on_both_stores! {
 /// The example of EIP-55.
 const OWN: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const OTHER: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
-/// What the sample list names.
+/// An entry of the sample list.
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
-const ASKED: &str = "Where shall we send the money back?";
+const ASKED: &str = "Where should we send a refund?";
 
-/// A bank at a service of its own: how many forms one may send is counted by address.
+/// A bank on a dedicated service, because form limits are per address.
 async fn bank_of_its_own(on: On) -> WalletBank {
     WalletBank::alone(on, Setup::with_wallets()).await
 }
@@ -46,7 +46,7 @@ fn caller(bank: &WalletBank) -> Caller {
     Caller { tenant: bank.bank.tenant.id, policy: bank.bank.tenant.policy.clone().into() }
 }
 
-/// A request with its page's link, its sender's part of it, and its payment, which was rejected.
+/// A request with its page's link, its sender's page, and its payment, which was rejected.
 async fn rejected<'a>(bank: &'a WalletBank, wallet: &str) -> (Json, Link<'a>, String, Deposit) {
     let request = bank.request(wallet, "25.01", "USDC").await;
     let link = Link::of(bank, &request);
@@ -73,18 +73,18 @@ async fn page(link: &Link<'_>, below: &str) -> String {
     text(&link.get(&format!("{below}?lang=en")).send().await)
 }
 
-async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(on: On) {
+async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("back").await;
     let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
     let asked = page(&link, &sender).await;
     assert!(asked.contains(ASKED) && asked.contains("name=\"address\"") && !asked.contains("http-equiv"), "{asked}");
-    // Whoever has the link alone is told where to say it, and can say nothing.
+    // A visitor with only the link is referred to the sender's page and cannot answer.
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("open the page on which you saw") && !visitor.contains("name=\"address\""), "{visitor}");
+    assert!(visitor.contains("open the page where you saw") && !visitor.contains("name=\"address\""), "{visitor}");
     assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 303);
     let mistyped = link.submit(&sender, &format!("address={}", OWN.replace("aAeb", "aaeb"))).await;
-    assert!(mistyped.status == 422 && text(&mistyped).contains("a character is wrong"), "{mistyped:?}");
+    assert!(mistyped.status == 422 && text(&mistyped).contains("it contains a wrong character"), "{mistyped:?}");
     assert_eq!(given(&bank, &request).await, [], "nothing of that was an answer");
 
     let kept = link.submit(&format!("{sender}?lang=ur"), &format!("address=+{}", OWN.to_lowercase())).await;
@@ -92,7 +92,7 @@ async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(o
     assert_eq!((kept.status, kept.header("location")), (303, Some(back.as_str())));
     let shown = page(&link, &sender).await;
     assert!(shown.contains(OWN) && shown.contains("You can change it until"), "{shown}");
-    assert!(!page(&link, "").await.contains(OWN), "it is his alone");
+    assert!(!page(&link, "").await.contains(OWN), "only the sender sees it");
     assert_eq!(answers(&link, &sender, OWN).await, 303, "said twice, kept once");
     assert_eq!(answers(&link, &sender, OTHER).await, 303);
     let all = given(&bank, &request).await;
@@ -112,11 +112,11 @@ async fn a_sender_says_where_his_money_goes_back_to_until_a_refund_is_proposed(o
     let to = second.to;
     wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("proposed");
     let fixed = page(&link, &sender).await;
-    assert!(fixed.contains(OTHER) && fixed.contains("cannot be changed any more"), "{fixed}");
+    assert!(fixed.contains(OTHER) && fixed.contains("can no longer be changed"), "{fixed}");
     assert!(!fixed.contains("name=\"address\""), "{fixed}");
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     assert_eq!(given(&bank, &request).await.len(), 2, "it is too late");
-    // Taken back: he may change it again.
+    // Withdrawn: the sender may change it again.
     let by = Deed::new(Via::Cli, "ayesha").because("another address");
     let withdrawn = async || wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.is_ok();
     assert!(testkit::wait::until_async(WAIT_MAX, withdrawn).await);
@@ -146,7 +146,7 @@ async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
         pages.push(text(&answer).replace(&checked, "0x"));
     }
     pages.dedup();
-    assert_eq!(pages.len(), 1, "nobody learns which of them it is");
+    assert_eq!(pages.len(), 1, "the page does not reveal which one it is");
     assert!(pages[0].contains("cannot be used here"), "{pages:?}");
     assert_eq!(given(&bank, &request).await, []);
     let foreign = link.get(&sender).send().await.header("content-security-policy").map(str::to_owned);
@@ -154,7 +154,7 @@ async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
     bank.finish().await;
 }
 
-async fn one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address(on: On) {
+async fn a_legal_hold_looks_alike_and_a_listed_address_is_not_disclosed(on: On) {
     let bank = bank_of_its_own(on).await;
     let (wallet, other) = (bank.in_use("legal").await, bank.in_use("refused").await);
     let request = bank.request(&wallet, "25.01", "USDC").await;
@@ -190,7 +190,7 @@ async fn one_on_legal_hold_is_asked_alike_and_nobody_is_told_of_a_listed_address
     bank.finish().await;
 }
 
-async fn what_came_before_a_visitor_said_who_he_is_is_not_his(on: On) {
+async fn deposits_from_before_a_visitors_submission_are_not_theirs(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("stranger").await;
     let request = bank.request(&wallet, "25.01", "USDC").await;
@@ -199,7 +199,7 @@ async fn what_came_before_a_visitor_said_who_he_is_is_not_his(on: On) {
     bank.paid(&request, "?amount=10.00").await;
     let deposit = bank.newest_is(&wallet, DepositState::Rejected).await;
     assert!(page(&link, &sender).await.contains(ASKED), "beside what is still to be sent");
-    // The link is open still: somebody else, the payee perhaps, says that he is a sender.
+    // The link is still open: another person, perhaps the payee, submits sender's details.
     let later = link.introduced().await;
     assert_ne!(later, sender);
     assert!(!page(&link, &later).await.contains(ASKED));
@@ -218,7 +218,7 @@ async fn only_the_sender_whose_address_was_paid_is_asked(on: On) {
     bank.paid(&request, "").await;
     let deposit = bank.newest_is(&wallet, DepositState::Rejected).await;
     assert!(!page(&link, &one).await.contains(ASKED) && page(&link, &two).await.contains(ASKED));
-    // For the other one there is nothing left to pay, and nothing to be asked.
+    // The other visitor has nothing left to pay and is not asked.
     assert_eq!((answers(&link, &one, OWN).await, answers(&link, &two, OTHER).await), (404, 303));
     assert!(!page(&link, &one).await.contains(OTHER) && !page(&link, &two).await.contains(OWN));
     assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OTHER.to_owned()));
@@ -240,7 +240,7 @@ async fn a_wrong_token_is_asked_about_while_a_person_looks_at_it(on: On) {
     bank.finish().await;
 }
 
-/// Approves as soon as the proposal is on the chain.
+/// Approves as soon as the proposal is on chain.
 async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
@@ -248,11 +248,11 @@ async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let there = testkit::wait::until_async(WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, "bilal").await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
-        *answer.lock().expect("nobody panicked") = Some(told);
+        *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
     assert!(there.await, "the proposal never reached the chain");
-    answer.into_inner().expect("nobody panicked").expect("an answer")
+    answer.into_inner().expect("not poisoned").expect("an answer")
 }
 
 fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, address: Address) {
@@ -270,27 +270,27 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", to);
     let told = approved(&bank, &deposit).await.expect_err("it is listed by now");
     assert!(matches!(&told, Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed))), "{told:?}");
-    assert!(told.to_string().contains("on a list by now"), "{told}");
-    bank.is_alerted(AlertKind::Transaction, "a refund was not approved: its address is on a list").await;
+    assert!(told.to_string().contains("now on a sanctions list"), "{told}");
+    bank.is_alerted(AlertKind::Transaction, "refund approval refused: the address is on the sanctions list").await;
     let noted =
         bank.bank.running.store().audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
     assert_eq!(noted[0].note.action, "refund.not_approved");
     let waits = bank.newest_is(&wallet, DepositState::Refunding).await.refund.expect("proposed");
     assert_eq!((waits.approved_by, waits.execute), (None, None));
-    // Off the list again, it is paid back; what was found then is kept beside it.
+    // Unlisted again, it is refunded; the earlier finding stays on record.
     issuer(&bank, StableCoin::Usdc, "unBlacklist(address)", to);
     approved(&bank, &deposit).await.expect("approved");
     let refunded = bank.newest_is(&wallet, DepositState::Refunded).await.refund.expect("a refund");
     assert_eq!(refunded.screened_again.map(|it| it.verdict()), Some(Verdict::Clean));
     assert_eq!(bank.holds(StableCoin::Usdc, OWN).await, 25_010_000);
     let over = page(&link, &sender).await;
-    assert!(!over.contains(ASKED) && over.contains("It was sent back."), "{over}");
-    // The transaction is told to whom it went to, and to nobody else who has the link.
+    assert!(!over.contains(ASKED) && over.contains("It was refunded."), "{over}");
+    // The refund transaction is shown to its recipient, not to others with the link.
     let tx =
         bank.newest_is(&wallet, DepositState::Refunded).await.refund.and_then(|it| it.tx).expect("paid").to_string();
     assert!(over.contains(&tx) && !over.contains("http-equiv"), "{over}");
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("It was sent back.") && !visitor.contains(&tx), "{visitor}");
+    assert!(visitor.contains("It was refunded.") && !visitor.contains(&tx), "{visitor}");
     let own_wallet = bank.address(&wallet).await;
     assert!(!over.to_lowercase().contains(&own_wallet.to_lowercase()), "never the recipient's wallet");
     bank.finish().await;
@@ -309,7 +309,8 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
         || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
     assert!(testkit::wait::until_async(WAIT_MAX, on_chain).await);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", to);
-    // A command that opens the store asks no node: the lists alone clear the address. USDT would be paid to it.
+    // Commands that open the store query no node: the lists alone screen the address. The refund
+    // would be in USDT.
     let proposed = bank.newest_is(&wallet, DepositState::Refunding).await;
     let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
     let by = Box::new(Deed::new(Via::Cli, "bilal"));

@@ -1,5 +1,5 @@
-//! Giving refused money back, as the service offers it to the operator's side: compliance proposes, another person
-//! approves, keys of their own carry it out (`chain.md`, "Compliance": the two kinds of rejection).
+//! Refunds from the operators' side: compliance proposes, another user approves, and separate keys
+//! execute both halves (`chain.md`, "Compliance": the two kinds of rejection).
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
@@ -13,17 +13,17 @@ use super::acts::{id, sender};
 use crate::harness::{Json, On, WalletBank, on_both_stores};
 
 on_both_stores! {
-    a_refused_payment_is_given_back_by_two_people
+    a_rejected_payment_is_refunded_by_two_users
     who_proposed_cannot_approve
     what_is_on_legal_hold_is_never_given_back
     what_else_is_in_an_escrow_on_hold_stays_there
     nothing_goes_back_to_a_listed_address_or_to_our_own
     what_is_in_the_wallet_is_not_given_back
     a_failed_release_is_given_back
-    a_proposal_is_withdrawn_and_made_anew
+    a_proposal_is_withdrawn_and_made_again
 }
 
-/// Where the sender wants it, which is not where he paid from.
+/// The sender's refund address, which differs from the paying address.
 pub(super) const TO: Address = Address([0x5e; 20]);
 
 pub(super) fn caller(bank: &WalletBank) -> Caller {
@@ -35,7 +35,7 @@ pub(super) async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) 
     wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha").await.map(drop)
 }
 
-/// Approves as soon as the proposal is on the chain.
+/// Approves as soon as the proposal is on chain.
 pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
@@ -44,11 +44,11 @@ pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> 
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
         let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
-        *answer.lock().expect("nobody panicked") = Some(told);
+        *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
     assert!(there.await, "the proposal never reached the chain");
-    answer.into_inner().expect("nobody panicked").expect("an answer")
+    answer.into_inner().expect("not poisoned").expect("an answer")
 }
 
 pub(super) fn refusal(told: Result<(), Denied>) -> DepositRefusal {
@@ -58,13 +58,13 @@ pub(super) fn refusal(told: Result<(), Denied>) -> DepositRefusal {
     }
 }
 
-/// A request whose payment was rejected, refundable.
+/// A request whose payment was rejected and can be refunded.
 async fn rejected(bank: &WalletBank, wallet: &str) -> (Json, Deposit) {
     let (request, _) = bank.deposit(wallet, "25.01", "REJECTED").await;
     (request, bank.newest_is(wallet, DepositState::Rejected).await)
 }
 
-async fn a_refused_payment_is_given_back_by_two_people(on: On) {
+async fn a_rejected_payment_is_refunded_by_two_users(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("refund").await;
     let before = bank.holds(StableCoin::Usdc, &TO.to_string()).await;
@@ -75,7 +75,7 @@ async fn a_refused_payment_is_given_back_by_two_people(on: On) {
     assert!(refunded.refund.expect("a refund").tx.is_some());
     assert!(bank.holds(StableCoin::Usdc, &TO.to_string()).await >= before + 25_010_000);
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 0);
-    // It is shown as it was, and its sender got what was in the escrow's account.
+    // The request is unchanged, and the sender received the escrow's balance.
     bank.newest(&wallet, "REJECTED").await;
     let accounts = bank.bank.running.store().accounts(bank.bank.tenant.id).await.expect("read");
     let escrow = |code: &AccountCode| matches!(code, AccountCode::Escrow(..));
@@ -101,7 +101,7 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
     assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositRefusal::State(DepositState::LegalHold));
     is_on_hold(&bank, &wallet, &request).await;
-    // Nor one that a person keeps for the law afterwards.
+    // Nor one that is placed on legal hold afterwards.
     let other = bank.in_use("law").await;
     let (request, deposit) = rejected(&bank, &other).await;
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
@@ -110,12 +110,12 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_010_000, "{}", id(&request));
 }
 
-/// Waits until the bank's controller lets nothing out of a request's escrow.
+/// Waits until the bank's controller blocks transfers out of a request's escrow.
 pub(super) async fn is_on_hold(bank: &WalletBank, wallet: &str, request: &Json) {
     hold_is(bank, wallet, request, true).await;
 }
 
-/// Waits until the bank's controller holds a request's escrow, or does not.
+/// Waits until the bank's controller holds, or releases, a request's escrow.
 pub(super) async fn hold_is(bank: &WalletBank, wallet: &str, request: &Json, on: bool) {
     let escrow = Address::parse(&bank.escrow(request).await).expect("an address");
     let controller = bank.controller(wallet).await;
@@ -139,7 +139,7 @@ async fn what_else_is_in_an_escrow_on_hold_stays_there(on: On) {
     bank.coins_of(listed, StableCoin::Usdc, &escrow, 25_000_000).await;
     bank.newest_is(&wallet, DepositState::LegalHold).await;
     is_on_hold(&bank, &wallet, &request).await;
-    // A payment about which nothing is to be said comes to the same escrow.
+    // A payment without findings arrives in the same escrow.
     bank.paid(&request, "?amount=10.00").await;
     let second = bank.newest_is(&wallet, DepositState::InReview).await;
     let refused = bank.decision_call(&second.id.to_string(), "approve").send().await;
@@ -184,7 +184,7 @@ async fn a_failed_release_is_given_back(on: On) {
     bank.books_are_right().await;
 }
 
-async fn a_proposal_is_withdrawn_and_made_anew(on: On) {
+async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("withdrawn").await;
     let (request, deposit) = rejected(&bank, &wallet).await;
@@ -203,9 +203,9 @@ async fn a_proposal_is_withdrawn_and_made_anew(on: On) {
     let noted = store.audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
     let newest = (noted[0].note.action.as_str(), noted[0].deed.why.as_str());
     assert_eq!((noted.len(), newest), (2, ("refund.withdraw", "another address")));
-    // The same money goes elsewhere, by two people, and nothing went to the first address.
+    // The same money goes to another address, by two users; the first address got nothing.
     let second = Address([0x61; 20]);
-    proposed(&bank, &deposit, second).await.expect("proposed anew");
+    proposed(&bank, &deposit, second).await.expect("proposed again");
     approved(&bank, &deposit, "bilal").await.expect("approved");
     bank.newest_is(&wallet, DepositState::Refunded).await;
     assert_eq!(bank.holds(StableCoin::Usdc, &second.to_string()).await, 25_010_000);

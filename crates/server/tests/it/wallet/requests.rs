@@ -1,4 +1,4 @@
-//! Payment requests: what can be asked for, what the answers show, lists and cancelling (specification: "Payment request",
+//! Payment requests: amounts, responses, lists and cancelling (specification: "Payment request",
 //! "POST /v1/sdk/payment-requests"; `decisions.md`: "Payment request", "Amounts", "Bounds").
 
 use domain::chain::Address;
@@ -96,12 +96,12 @@ async fn a_request_of_any_kind_is_shown_as_it_was_asked(on: On) {
 async fn fiat_fixes_the_coins_when_the_request_is_made(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("fiat").await;
-    // 278.75 PKR for a coin: 10 coins.
+    // 278.75 PKR per token: 10 tokens.
     let request = bank.asked(&wallet, r#"{"type":"fiat","value":"2787.50","currency":"PKR"}"#, "").await;
     bank.paid(&request, "?currency=USDC&amount=4").await;
     let partial = bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
     assert_eq!((partial["amount_received"].text(), partial["amount_due"].text()), ("1115.00", "1672.50"));
-    // The other coin counts as well.
+    // The other token counts as well.
     bank.paid(&request, "?currency=USDT&amount=6").await;
     let paid = bank.becomes(&wallet, &request, "PAID", "NONE").await;
     assert_eq!((paid["amount_received"].text(), paid["amount_due"].text()), ("2787.50", "0.00"));
@@ -139,7 +139,7 @@ async fn an_active_request_is_cancelled_once(on: On) {
     assert_eq!((cancelled["status"].text(), id(&cancelled)), ("CANCELLED", id(&request)));
     let body = refused(&bank.post(&path, "{}").send().await, 409, "CONFLICT", None);
     assert_eq!(body["details"]["current_status"].text(), "CANCELLED");
-    // A sandbox's sender does not pay what was withdrawn.
+    // A sandbox's sender does not pay a cancelled request.
     let pay = format!("/sandbox/payment-requests/{}/pay", id(&request));
     let answer = bank.bank.unsigned(reqwest::Method::POST, &pay, None).send().await;
     assert_eq!((answer.status, answer.json()["error"].text()), (409, "CONFLICT"));

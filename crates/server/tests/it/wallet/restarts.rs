@@ -1,4 +1,4 @@
-//! The service is stopped and started again between the steps of each flow: nothing is lost, nothing happens twice
+//! Restarts the service between the steps of each flow: nothing is lost, nothing happens twice
 //! (`reliability.md`; specification: "States and transitions").
 
 use domain::currency::StableCoin;
@@ -21,7 +21,7 @@ async fn a_deposit_and_its_exchange_go_on_after_restarts(on: On) {
     let request = bank.request(&wallet, "100.00", "USDC").await;
     let bank = bank.restart().await;
     bank.paid(&request, "").await;
-    // Wherever it is now.
+    // Whatever its current state.
     let bank = bank.restart().await;
     bank.newest(&wallet, "COMPLETED").await;
     bank.becomes(&wallet, &request, "PAID", "NONE").await;

@@ -1,4 +1,4 @@
-//! Deposits that a person decides about, and what each decision does (`decisions.md`: "Additions", "Risk").
+//! Deposits held for review, and the effect of each decision (`decisions.md`: "Additions", "Risk").
 
 use domain::deposit::DepositState;
 
@@ -17,10 +17,10 @@ on_both_stores! {
     a_decision_is_made_once
     what_needs_no_decision_takes_none
     nothing_is_approved_for_a_blocked_wallet
-    a_foreign_review_is_nobodys
+    a_foreign_review_is_not_found
 }
 
-/// A request, and its payment as a person is to decide about it.
+/// A request, and its payment held for review.
 async fn waiting(bank: &WalletBank, wallet: &str) -> (Json, Json) {
     let request = bank.request(wallet, "25.02", "USDC").await;
     bank.paid(&request, "").await;
@@ -84,7 +84,7 @@ async fn approve_lets_the_money_go_to_the_wallet(on: On) {
     assert_eq!(approved["next_action"].text(), "TRANSFER_TO_WALLET");
 }
 
-/// The last webhook of a payment that was refused in review.
+/// The last webhook of a payment that was rejected in review.
 async fn refusal(bank: &WalletBank, request: &Json) -> Json {
     let told = bank.told(id(request), 4).await;
     let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
@@ -176,7 +176,7 @@ async fn nothing_is_approved_for_a_blocked_wallet(on: On) {
     bank.newest(&wallet, "REJECTED").await;
 }
 
-async fn a_foreign_review_is_nobodys(on: On) {
+async fn a_foreign_review_is_not_found(on: On) {
     let (bank, other) = (WalletBank::new(on).await, WalletBank::new(on).await);
     let wallet = other.wallet("theirs").await;
     let (_, review) = waiting(&other, &wallet).await;

@@ -1,5 +1,5 @@
-//! The risk check of incoming transactions: what each finding leads to, and what is told of it (specification: "Events",
-//! risk_check.complete; `decisions.md`: "Risk", "Sandbox values").
+//! The risk check of incoming transactions: the effect and the report of each finding
+//! (specification: "Events", risk_check.complete; `decisions.md`: "Risk", "Sandbox values").
 
 use domain::chain::{Address, KeyRole};
 use domain::currency::StableCoin;
@@ -12,7 +12,7 @@ use super::acts::{calls, id, sender, word};
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
-    the_result_of_the_check_is_told_with_all_its_fields
+    the_result_of_the_check_is_reported_with_all_fields
     each_result_has_its_level_and_its_next_action
     cents_of_a_fiat_amount_say_nothing
     cents_of_a_flexible_request_are_those_of_what_came
@@ -22,14 +22,14 @@ on_both_stores! {
     a_payer_on_a_coins_blacklist_is_refused_for_good
     more_than_the_kyc_level_allows_is_for_a_person
     more_than_is_approved_alone_is_for_a_person
-    a_large_amount_of_somebody_unknown_is_for_a_person
+    a_large_amount_of_an_unknown_sender_is_held_for_review
     too_many_within_a_day_are_for_a_person
     the_third_rejection_within_30_days_blocks_the_wallet
-    lists_older_than_24_hours_approve_nobody
+    lists_older_than_24_hours_approve_no_deposit
     a_decision_is_kept_with_lists_policy_and_evidence
 }
 
-/// The newest result that was told about a subject.
+/// The latest reported result about a subject.
 async fn result(bank: &WalletBank, subject: &str) -> Json {
     let told = bank.told(subject, 2).await;
     let checked = told.iter().rev().find(|event| event["event_type"].text() == "risk_check.complete");
@@ -40,7 +40,7 @@ fn code(data: &Json) -> &str {
     data["decision_reason"].text().split(':').next().expect("a code")
 }
 
-/// A request for dollars, about which cents say nothing; paid in USDC.
+/// A request in dollars, whose cents select no outcome; paid in USDC.
 async fn dollars(bank: &WalletBank, wallet: &str, value: &str, who: SenderDetails) -> Json {
     let request = bank.asked(wallet, &format!(r#"{{"type":"fiat","value":"{value}","currency":"USD"}}"#), "").await;
     bank.introduced(&request, who).await;
@@ -55,7 +55,7 @@ async fn provisioned(bank: &WalletBank, level: &str) -> String {
     bank.post("/v1/sdk/wallets/provision", body).send().await.ok()["wallet_id"].text().to_owned()
 }
 
-async fn the_result_of_the_check_is_told_with_all_its_fields(on: On) {
+async fn the_result_of_the_check_is_reported_with_all_fields(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("c-risk").await;
     let (request, _) = bank.deposit(&wallet, "25.00", "COMPLETED").await;
@@ -138,7 +138,7 @@ async fn a_listed_sender_is_refused_for_good_whatever_the_cents_say(on: On) {
     assert_eq!(data["decision_reason"].text(), "SANCTIONED_NAME: The transaction cannot be accepted");
     let evidence = &refused.assessment.expect("assessed").evidence;
     assert!(evidence.iter().any(|item| item.contains("S-1")), "{evidence:?}");
-    // Nobody lets it go.
+    // No operator approves it.
     let answer = bank.decision_call(&refused.id.to_string(), "approve").send().await;
     let body = crate::harness::wallet_bank::refused(&answer, 409, "CONFLICT", None);
     assert_eq!(body["details"]["current_status"].text(), "REJECTED");
@@ -199,7 +199,7 @@ async fn more_than_is_approved_alone_is_for_a_person(on: On) {
     assert_eq!((code(&review), review["risk_level"].text()), ("AMOUNT_ABOVE_LIMIT", "MEDIUM"));
 }
 
-async fn a_large_amount_of_somebody_unknown_is_for_a_person(on: On) {
+async fn a_large_amount_of_an_unknown_sender_is_held_for_review(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = provisioned(&bank, "COMPREHENSIVE").await;
     dollars(&bank, &wallet, "999.99", SenderDetails::default()).await;
@@ -220,7 +220,7 @@ async fn too_many_within_a_day_are_for_a_person(on: On) {
     }
     dollars(&bank, &wallet, "10.00", sender("Omar", "Testwell")).await;
     assert_eq!(code(&bank.review(&wallet).await), "VELOCITY_EXCEEDED");
-    // A sandbox's cents stand above velocity and limits.
+    // A sandbox's cents take precedence over velocity and limits.
     let request = bank.request(&wallet, "10.00", "USDC").await;
     bank.paid(&request, "").await;
     bank.newest(&wallet, "COMPLETED").await;
@@ -245,7 +245,7 @@ async fn the_third_rejection_within_30_days_blocks_the_wallet(on: On) {
     assert_eq!((blocked["reason"].text(), blocked["triggered_by"].text()), ("RISK_THRESHOLD_EXCEEDED", "AUTOMATIC"));
 }
 
-async fn lists_older_than_24_hours_approve_nobody(on: On) {
+async fn lists_older_than_24_hours_approve_no_deposit(on: On) {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("list.csv");
     let list = "#corridor-sanctions name=TEST published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\nT-1,person,Nobody Inparticular,,,,,\n";
@@ -254,7 +254,7 @@ async fn lists_older_than_24_hours_approve_nobody(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;
     let wallet = bank.wallet("outdated").await;
     bank.deposit(&wallet, "25.00", "COMPLETED").await;
-    // It cannot be loaded again.
+    // The list cannot be reloaded.
     std::fs::remove_file(&file).expect("removed");
     bank.later(Span::hours(25)).await;
     let request = bank.request(&wallet, "25.00", "USDC").await;

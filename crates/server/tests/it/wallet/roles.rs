@@ -1,5 +1,5 @@
-//! Roles × operations, under the default and the strict policy (specification: "Authentication", "A missing role yields
-//! 403 FORBIDDEN"; `decisions.md`: "JWT … Roles").
+//! Roles × operations, under the default and the strict policy (specification: "Authentication", "A
+//! missing role yields 403 FORBIDDEN"; `decisions.md`: "JWT … Roles").
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ on_both_stores! {
     the_default_policy_asks_for_a_role_at_provisioning_only
     the_strict_policy_enforces_the_matrix
     a_single_role_is_taken_as_a_claim_of_its_own
-    who_may_not_is_not_told_what_is_wrong_with_the_request
+    unauthorized_callers_get_no_details_about_the_request
 }
 
 const ROLES: [&str; 6] =
@@ -27,8 +27,9 @@ const C: &str = "compliance_officer";
 const V: &str = "wallet_viewer";
 const A: &str = "auditor";
 
-/// Who may do what where every operation needs a role: `wallet_manager` everything, `payment_manager` payment requests,
-/// `exchange_manager` orders, `compliance_officer` block, unblock, blacklist and reviews, the last two reads.
+/// The strict policy: `wallet_manager` may do everything, `payment_manager` payment requests,
+/// `exchange_manager` orders, `compliance_officer` block, unblock, blacklist and reviews, the last
+/// two only read.
 const MATRIX: [(&str, &str, &[&str]); 22] = [
     ("POST", "/v1/sdk/wallets/provision", &[M]),
     ("GET", "/v1/sdk/wallets/{wallet_id}", &[M, C, V, A]),
@@ -54,7 +55,7 @@ const MATRIX: [(&str, &str, &[&str]); 22] = [
     ("GET", "/v1/sdk/events", &[M, A]),
 ];
 
-/// Every set of roles that is tried: none, each, one that is none, one in another case.
+/// Every tested set of roles: none, each, an unknown one, one in another case.
 fn held() -> Vec<Vec<&'static str>> {
     let each = ROLES.iter().map(|role| vec![*role]);
     each.chain([vec![], vec!["root"], vec!["WALLET_MANAGER"], vec!["wallet_viewer", "payment_manager"]]).collect()
@@ -74,7 +75,7 @@ fn the_matrix_has_every_operation_that_is_served_and_described() {
     assert_eq!(matrix, Op::all().iter().map(|it| (it.method.to_string(), it.path.clone())).collect());
 }
 
-/// Makes every call with every set of roles and compares who gets through.
+/// Makes every call with every set of roles and compares the results.
 async fn tried(bank: &WalletBank, may: impl Fn(&Op, &[&str]) -> bool) {
     for op in Op::all() {
         for roles in held() {
@@ -88,7 +89,7 @@ async fn tried(bank: &WalletBank, may: impl Fn(&Op, &[&str]) -> bool) {
             assert_eq!(body.names(), ["error", "message", "details", "request_id", "timestamp"], "{what}");
             let needed = body["details"]["required_role"].text().to_owned();
             assert!(row(&op).contains(&needed.as_str()), "{what}: {needed} would not do");
-            assert_eq!(body["message"].text(), format!("The token needs the role {needed}"));
+            assert_eq!(body["message"].text(), format!("The token requires the role {needed}"));
         }
     }
 }
@@ -124,7 +125,7 @@ async fn a_single_role_is_taken_as_a_claim_of_its_own(on: On) {
     }
 }
 
-async fn who_may_not_is_not_told_what_is_wrong_with_the_request(on: On) {
+async fn unauthorized_callers_get_no_details_about_the_request(on: On) {
     let bank = WalletBank::agreed(on, |policy| policy.wallet.strict_roles = true).await;
     let wallet = bank.wallet("hidden").await;
     for op in Op::posts() {

@@ -1,5 +1,5 @@
-//! Every operation of the wallet service as `docs/openapi/wallet.json` describes it, as a call that can be made: a test
-//! that goes through them finds a new one by itself.
+//! Every operation of the wallet service as in `docs/openapi/wallet.json`, in callable form: tests
+//! that iterate over them cover new operations automatically.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::harness::WalletBank;
 use crate::harness::client::Call;
 
 const DOCUMENT: &str = include_str!("../../../../../docs/openapi/wallet.json");
-/// An id that nobody has.
+/// An unused id.
 pub const MISSING: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
 /// A role that may do everything.
 pub const MANAGER: &[&str] = &["wallet_manager"];
 
-/// The description.
+/// The OpenAPI document.
 pub fn document() -> Value {
     serde_json::from_str(DOCUMENT).expect("the document is JSON")
 }
 
-/// What a reference of the description stands for.
+/// The target of a reference.
 pub fn resolved(document: &Value, value: &Value) -> Value {
     match value["$ref"].as_str() {
         Some(pointer) => resolved(document, document.pointer(pointer.trim_start_matches('#')).expect("it is there")),
@@ -28,13 +28,13 @@ pub fn resolved(document: &Value, value: &Value) -> Value {
     }
 }
 
-/// One operation.
+/// An operation.
 #[derive(Clone, Debug)]
 pub struct Op {
     pub method: Method,
-    /// As the description writes it: `/v1/sdk/wallets/{wallet_id}`.
+    /// The path as in the document: `/v1/sdk/wallets/{wallet_id}`.
     pub path: String,
-    /// Required parameters of the query with their examples.
+    /// Required query parameters with their examples.
     query: BTreeMap<String, String>,
     /// The sample bodies.
     pub bodies: Vec<Value>,
@@ -43,7 +43,7 @@ pub struct Op {
 }
 
 impl Op {
-    /// Every operation, in the description's order.
+    /// Every operation, in the document's order.
     pub fn all() -> Vec<Op> {
         let document = document();
         let paths = document["paths"].as_object().expect("an object");
@@ -56,7 +56,7 @@ impl Op {
         paths.iter().flat_map(of_path).collect()
     }
 
-    /// Those that change something.
+    /// The operations that change something.
     pub fn posts() -> Vec<Op> {
         Op::all().into_iter().filter(|op| op.method == Method::POST).collect()
     }
@@ -80,20 +80,20 @@ impl Op {
         }
     }
 
-    /// The parameter of the path.
+    /// The path parameter.
     fn parameter(&self) -> Option<&str> {
         let (_, rest) = self.path.split_once('{')?;
         rest.split_once('}').map(|(name, _)| name)
     }
 
-    /// The field by which it names a thing that is there already, or not.
+    /// The field that names an existing or missing resource.
     pub fn names(&self) -> Option<&str> {
         let in_body = self.bodies.first().is_some_and(|body| body.get("wallet_id").is_some());
         let elsewhere = (self.query.contains_key("wallet_id") || in_body).then_some("wallet_id");
         self.parameter().or(elsewhere)
     }
 
-    /// Its URL below the service's, for the thing with this id.
+    /// The URL below the service's, for the resource with this id.
     pub fn url(&self, id: &str) -> String {
         let path = match self.parameter() {
             Some(name) => self.path.replace(&format!("{{{name}}}"), id),
@@ -107,7 +107,7 @@ impl Op {
         if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
     }
 
-    /// Its first sample body, for the thing with this id; "{}" where it takes none.
+    /// The first sample body, for the resource with this id; "{}" if it has no body.
     pub fn body(&self, id: &str) -> String {
         let mut body = self.bodies.first().cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
         if let Some(named) = body.get_mut("wallet_id") {
@@ -116,7 +116,7 @@ impl Op {
         body.to_string()
     }
 
-    /// It, called by somebody with these roles about the thing with this id.
+    /// A call of the operation with these roles for the resource with this id.
     pub fn call(&self, bank: &WalletBank, roles: &[&str], id: &str) -> Call {
         let body = (self.method == Method::POST).then(|| self.body(id));
         bank.call_as(roles, self.method.clone(), &self.url(id), body)

@@ -1,6 +1,7 @@
-//! Tokens of the wallet service (specification: "A missing or invalid token yields 401 UNAUTHORIZED"; `decisions.md`:
-//! "Access key", "JWT", "hmac claim", "401"): every vector of `crates/http/data/jwt_vectors.json`, lifetimes, what a
-//! refusal tells, keys of other environments and services, rotation, suspension, addresses.
+//! Tokens of the wallet service (specification: "A missing or invalid token yields 401
+//! UNAUTHORIZED"; `decisions.md`: "Access key", "JWT", "hmac claim", "401"): every vector of
+//! `crates/http/data/jwt_vectors.json`, lifetimes, details of a refusal, keys of other environments
+//! and services, rotation, suspension, addresses.
 
 use std::collections::BTreeSet;
 
@@ -38,10 +39,11 @@ on_both_stores! {
 
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
-/// Where strangers may knock 200 times a minute each; the file has more vectors than that.
+/// Client addresses with 200 unauthenticated calls per minute each; the file has more vectors than
+/// that.
 const DOORS: [&str; 2] = ["/v1/sdk/payment-requests", "/v1/sdk/reviews/6f0c7ac6-53b5-4d3a-9d9e-0123456789ab"];
 
-/// The value of `authorization` with a good token and more claims, as raw JSON members.
+/// The value of `authorization` with a valid token and more claims as raw JSON members.
 pub fn signed(bank: &WalletBank, more: &str) -> String {
     let (kid, url, now) = (&bank.key.access_key, &bank.bank.running.url, WallClock.now().unix_seconds());
     let header = format!(r#"{{"alg":"HS256","typ":"JWT","kid":"{kid}"}}"#);
@@ -51,7 +53,7 @@ pub fn signed(bank: &WalletBank, more: &str) -> String {
     format!("Bearer {signed}.{}", URL_SAFE_NO_PAD.encode(tag))
 }
 
-/// A read with a token of a key that lives so long.
+/// A read with a token of this lifetime.
 fn lives(bank: &Bank, key: &IssuedKey, lifetime_s: i64) -> Call {
     let minter = Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), bank.running.url.clone());
     let token = minter.authorization(Grant::new(WallClock.now(), lifetime_s));
@@ -67,7 +69,7 @@ fn told(answer: &Answer, fault: AuthFault) {
 }
 
 async fn every_vector_gets_its_verdict(on: On) {
-    // Of its own: strangers are counted by their address, which all tests have in common.
+    // A dedicated service: unauthenticated callers are limited by address, which all tests share.
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let other = WalletBank::at(&bank.bank.running).await;
     let stage = Stage {
@@ -120,7 +122,7 @@ async fn elsewhere_a_token_lives_an_hour(on: On) {
 }
 
 async fn a_claim_over_the_body_must_match_where_it_is_given(on: On) {
-    // A tenant that wants it on payments' POSTs: none of these needs it.
+    // A tenant that requires it for payments' POSTs; no wallet operation does.
     let bank = WalletBank::agreed(on, |policy| policy.require_hmac = true).await;
     let url = bank.bank.running.url.clone();
     let minter = Minter::new(bank.key.access_key.clone(), bank.key.secret_key.as_bytes(), url);
@@ -135,7 +137,7 @@ async fn a_claim_over_the_body_must_match_where_it_is_given(on: On) {
     told(&posts("{ }", vouching("{}")).await, AuthFault::HmacMismatch);
     told(&posts("{", vouching("{}")).await, AuthFault::HmacMismatch);
     refused(&bank.post(&path, "{}").send().await, 404, "NOT_FOUND", Some("wallet_id"));
-    // It is for POST requests.
+    // The claim is for POST requests.
     bank.get("/v1/sdk/events").header("authorization", &vouching("{}")).send().await.ok();
 }
 
@@ -154,7 +156,7 @@ async fn a_key_for_another_environment_or_service_is_refused(on: On) {
             told(&answer, AuthFault::KeyUse);
         }
     }
-    // And a wallet key opens nothing of the payment service.
+    // A wallet key is not valid for the payment service.
     let answer = bank.bank.with_key(bank.key.clone()).get("/v2/payments?country=PAK").send().await;
     let message = answer.refused(401, "unauthorized")["message"].text().to_owned();
     assert_eq!(message, format!("Authentication failed: {}", AuthFault::KeyUse));
@@ -185,7 +187,7 @@ async fn production_tells_nothing_about_a_refused_token(on: On) {
     bank.finish().await;
 }
 
-/// Waits until a change of a key has reached the service.
+/// Waits until the service applies a change of a key.
 async fn becomes(bank: &WalletBank, key: &IssuedKey, status: u16) {
     let there = || async { lives(&bank.bank, key, 300).send().await.status == status };
     assert!(testkit::wait::until_async(WAIT_MAX, there).await, "not {status}");
@@ -232,7 +234,7 @@ async fn a_key_is_good_from_its_addresses_only(on: On) {
             answer.ok();
         } else {
             let body = refused(&answer, 403, "FORBIDDEN", None);
-            assert_eq!(body["message"].text(), "The access key is not for use from this address");
+            assert_eq!(body["message"].text(), "The access key is not allowed from this address");
         }
     }
 }

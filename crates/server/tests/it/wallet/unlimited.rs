@@ -1,4 +1,5 @@
-//! What a bank is told is held to no rate (specification, "Limits": "incoming webhooks: unlimited").
+//! Webhooks to a bank are not rate limited (specification, "Limits": "incoming webhooks:
+//! unlimited").
 
 use domain::delivery::DeliveryState;
 use domain::ids::WalletId;
@@ -13,15 +14,15 @@ use crate::harness::client::WAIT_MAX;
 use crate::harness::{On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
-    a_receiver_is_told_more_in_a_minute_than_any_caller_may_ask
+    an_endpoint_gets_more_events_a_minute_than_any_caller_may_request
 }
 
-/// Wallets that begin to be at once, each blocked: an event that waits for no other.
+/// Concurrent wallets, each blocked: every event is independent of the others.
 async fn blocked(bank: &WalletBank, number: usize) {
     let tenant = &bank.bank.tenant;
     let caller = Caller { tenant: tenant.id, policy: tenant.policy.clone().into() };
     let wallets = bank.bank.running.wallets();
-    // Not through the API: the calls that it takes are limited, and are not what is asked about here.
+    // Not through the API, whose own rate limits are not the subject here.
     let customer = NewCustomer {
         customer_id: format!("C-{number}"),
         email: "asha@example.com".to_owned(),
@@ -39,7 +40,7 @@ async fn blocked(bank: &WalletBank, number: usize) {
     wallets.block(&caller, wallet, order, "test", None).await.expect("blocked");
 }
 
-async fn a_receiver_is_told_more_in_a_minute_than_any_caller_may_ask(on: On) {
+async fn an_endpoint_gets_more_events_a_minute_than_any_caller_may_request(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let limits = GroupLimits::default();
     let most = Group::ALL.into_iter().map(|group| limits.of(group)).max().expect("some");

@@ -1,5 +1,5 @@
-//! Who paid, from form to chain (`decisions.md`, "Incoming transaction"): an escrow for each submission of sender's details,
-//! and dust without power.
+//! Identifying the payer, from form to chain (`decisions.md`, "Incoming transaction"): an escrow
+//! per submission of sender's details, and dust without effect.
 
 use domain::chain::Address;
 use domain::currency::StableCoin;
@@ -15,7 +15,7 @@ use crate::harness::{Answer, Json, On, Setup, WalletBank, on_both_stores};
 on_both_stores! {
     each_sender_is_shown_an_address_of_their_own
     the_same_details_from_the_same_browser_lead_to_the_same_address
-    a_link_that_has_taken_enough_submissions_says_so
+    a_link_with_too_many_submissions_is_full
     a_strangers_payment_under_a_listed_name_stops_no_other
     three_strangers_with_dust_block_nothing
     dust_is_released_with_what_comes_later
@@ -24,7 +24,7 @@ on_both_stores! {
 const FORM: &str =
     "first_name=Imran&last_name=Aslam&email=&phone_number=%2B971500000000&custodial_provider=Some-Exchange";
 
-/// The address that a page shows to pay to.
+/// The payment address on a page.
 fn payable(page: &str) -> &str {
     page.split("data-to=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an address")
 }
@@ -35,7 +35,7 @@ async fn shown(link: &Link<'_>, submission: &str) -> String {
     payable(&text(&page)).to_owned()
 }
 
-/// Waits until a wallet has so many deposits in these states, the oldest first.
+/// Waits until a wallet has deposits in exactly these states, oldest first.
 async fn are(bank: &WalletBank, wallet: &str, states: &[DepositState]) -> Vec<Deposit> {
     let now = || async {
         let mut all = bank.stored_deposits(wallet).await;
@@ -57,7 +57,7 @@ async fn each_sender_is_shown_an_address_of_their_own(on: On) {
     assert!(first != second && ![&first, &second].contains(&&request["escrow_address"].text().to_owned()));
     let visitor = text(&link.get("").send().await);
     assert!(!visitor.contains(&first) && !visitor.contains(&second));
-    // What one of them pays is that one's, and counts for the request with what the other pays.
+    // Each payment belongs to its own submission, and both count for the request.
     bank.coins(StableCoin::Usdc, &first, 10_000_000).await;
     bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
     assert_eq!(shown(&link, &two).await, second);
@@ -102,7 +102,7 @@ async fn the_same_details_from_the_same_browser_lead_to_the_same_address(on: On)
     bank.finish().await;
 }
 
-async fn a_link_that_has_taken_enough_submissions_says_so(on: On) {
+async fn a_link_with_too_many_submissions_is_full(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.in_use("full").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
@@ -113,8 +113,8 @@ async fn a_link_that_has_taken_enough_submissions_says_so(on: On) {
     }
     let full = link.submit("?lang=en", FORM).await;
     assert_eq!(full.status, 409);
-    assert!(text(&full).contains("This link has been used too often"), "{full:?}");
-    // A sender who has an address can still pay there.
+    assert!(text(&full).contains("This link has been used too many times"), "{full:?}");
+    // A sender who already has an address can still pay to it.
     bank.coins(StableCoin::Usdc, &shown(&link, &first).await, 25_000_000).await;
     bank.newest(&wallet, "COMPLETED").await;
     bank.finish().await;
@@ -155,7 +155,7 @@ async fn three_strangers_with_dust_block_nothing(on: On) {
         bank.coins(StableCoin::Usdc, &stranger, 1).await;
         are(&bank, &wallet, &vec![DepositState::Dust; count]).await;
     }
-    // The last form before the honest payment has a listed name, too.
+    // The last form before the honest payment contains a listed name as well.
     bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
     bank.coins(StableCoin::Usdc, &honest, 25_000_000).await;
     let mut states = vec![DepositState::Dust; 3];

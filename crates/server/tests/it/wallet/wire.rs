@@ -1,6 +1,6 @@
-//! What is true of every call to the wallet service before its fields are looked at: bodies that are no good, content
-//! types, sizes, unknown paths and methods, request ids (`decisions.md`: "Body", "X-Request-Id", "Wrong content type,
-//! malformed JSON → 400 INVALID_REQUEST").
+//! Rules for every call to the wallet service before its fields are checked: invalid bodies, content
+//! types, sizes, unknown paths and methods, request ids (`decisions.md`: "Body", "X-Request-Id",
+//! "Wrong content type, malformed JSON → 400 INVALID_REQUEST").
 
 use reqwest::Method;
 
@@ -53,7 +53,7 @@ fn post(bank: &WalletBank, op: &Op, body: &[u8]) -> Call {
     call.body(body.to_vec())
 }
 
-/// Operations that take a body.
+/// Operations with a body.
 fn with_bodies() -> Vec<Op> {
     Op::posts().into_iter().filter(|op| op.schema.is_some()).collect()
 }
@@ -77,13 +77,13 @@ async fn malformed_json_is_an_invalid_request(on: On) {
         let nested = |depth: usize| format!("{{\"deep\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         let message = invalid(&post(&bank, &op, nested(32).as_bytes()).send().await, 400);
         assert!(message.contains("nested deeper than 32 levels"), "{message}");
-        // The body of an unblock may be left away.
+        // The body of an unblock is optional.
         if !op.path.ends_with("/unblock") {
             for none in [&b""[..], b" \n"] {
                 assert_eq!(invalid(&post(&bank, &op, none).send().await, 400), "the request has no body");
             }
         }
-        // Compressed bodies are not read.
+        // Compressed bodies are not supported.
         let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
         invalid(&post(&bank, &op, gzip).header("content-encoding", "gzip").send().await, 415);
         invalid(&post(&bank, &op, gzip).send().await, 400);
@@ -128,7 +128,7 @@ async fn operations_without_a_body_need_none(on: On) {
         let none = bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None).without("content-type");
         refused(&none.send().await, 404, "NOT_FOUND", Some(&field));
     }
-    // A read's body is nobody's business.
+    // A GET's body is ignored.
     let read = bank.call_as(MANAGER, Method::GET, "/v1/sdk/events", Some("{".to_owned()));
     read.send().await.ok();
 }
@@ -154,7 +154,7 @@ async fn an_unknown_path_is_not_found(on: On) {
         let unsigned = bank.bank.unsigned(Method::POST, path, None).send().await;
         for answer in [signed, unsigned] {
             let body = refused(&answer, 404, "NOT_FOUND", None);
-            assert_eq!(body["message"].text(), "There is no such path", "{path}");
+            assert_eq!(body["message"].text(), "Path not found", "{path}");
         }
     }
     bank.finish().await;
@@ -168,13 +168,13 @@ async fn another_method_is_not_allowed(on: On) {
             if all.iter().any(|other| other.method == method && other.path == op.path) {
                 continue;
             }
-            // An id may stand where this word stands.
+            // An id may have this value.
             if op.path == "/v1/sdk/wallets/provision" && method == Method::GET {
                 continue;
             }
             let answer = bank.call_as(MANAGER, method.clone(), &op.url(MISSING), None).send().await;
             let message = invalid(&answer, 405);
-            assert_eq!(message, "The path does not take this method", "{method} {}", op.path);
+            assert_eq!(message, "Method not allowed", "{method} {}", op.path);
             let mut allowed: Vec<&str> = answer.header("allow").expect("Allow").split(',').collect();
             allowed.retain(|name| *name != "HEAD");
             allowed.sort_unstable();
@@ -212,7 +212,7 @@ async fn the_order_is_401_403_429_and_then_the_request(on: On) {
     let order = |roles: &[&str], body: &str| bank.call_as(roles, Method::POST, "/v1/sdk/orders", Some(body.to_owned()));
     refused(&order(&[], "{").without("authorization").send().await, 401, "UNAUTHORIZED", None);
     refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
-    // Used up, also by calls that were refused. A window that ends meanwhile is no fault.
+    // Exhausted, also by refused calls. A window that ends in the meantime is fine.
     let used_up = async || {
         for _ in 0..60 {
             if order(MANAGER, "{").send().await.status == 429 {

@@ -3,9 +3,11 @@
 
 mod blocks;
 mod contracts;
+mod endpoint;
 mod keys;
 mod node;
 mod pool;
+mod quorum;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +20,13 @@ pub use contracts::{Constitution, Controller, Deed, Fact, Payment, State};
 pub use keys::{Keys, NoListedAddresses, controller_of, treasury_of};
 pub use node::ChainNode;
 
-use crate::faults::{Fault, Injector};
+use crate::faults::{EndpointFault, Fault, Injector};
 use crate::random::{Random, SharedRandom};
 use crate::run::{Pace, Sim};
 use blocks::BASE_FEE;
+use endpoint::Endpoint;
 use keys::Register;
+use quorum::Endpoints;
 
 /// The slowest ordinary way.
 const WAY_MAX_MILLIS: i64 = 250;
@@ -32,6 +36,7 @@ const STALE_MAX: Span = Span::secs(45);
 /// A second node that has not noticed a reorganisation yet.
 struct Stale {
     view: blocks::View,
+    state: Arc<State>,
     until: Timestamp,
 }
 
@@ -137,7 +142,7 @@ impl ChainWorld {
     pub fn reorganise(&self, depth: u64, noticed_after: Span) {
         let fee = self.base_fee(self.sim.now());
         let mut blocks = self.now();
-        let old = blocks.view().clone();
+        let (old, state) = (blocks.view().clone(), blocks.state());
         let fates = blocks.reorganise(depth, fee);
         drop(blocks);
         self.sim.trace(format_args!("the newest {depth} blocks are others"));
@@ -146,23 +151,44 @@ impl ChainWorld {
         }
         if noticed_after.0 > 0 {
             let until = self.sim.now() + Span(noticed_after.0.min(STALE_MAX.0));
-            *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stale { view: old, until });
+            *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stale { view: old, state, until });
         }
         self.stir();
     }
 
-    /// How the second node sees the chain.
-    fn second_view(&self) -> blocks::View {
-        let behind = self.lag(|fault| match fault {
+    /// Both endpoints as they are now.
+    fn endpoints(&self, blocks: &Blocks) -> Endpoints {
+        let since = self.sim.now() - crate::installation::START;
+        let mut faults: [Vec<EndpointFault>; 2] = Default::default();
+        for (number, fault) in self.faults.all().iter().enumerate() {
+            if let Fault::Endpoint { which, after, span, how } = fault
+                && is_within(since, *after, *span)
+                && self.faults.fire(number)
+            {
+                faults[*which].push(*how);
+            }
+        }
+        let behind = |by, faults| {
+            let view = blocks.view_behind(by);
+            let state = blocks.state_at(view.height);
+            Endpoint { view, state, faults }
+        };
+        let [of_first, of_second] = faults;
+        let lag = self.lag(|fault| match fault {
+            Fault::FirstNodeLags { after, span, blocks } => Some((*after, *span, *blocks)),
+            _ => None,
+        });
+        let first = behind(lag, of_first);
+        let lag = self.lag(|fault| match fault {
             Fault::SecondNodeLags { after, span, blocks } => Some((*after, *span, *blocks)),
             _ => None,
         });
         let stale = self.stale.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(stale) = stale.as_ref().filter(|stale| self.sim.now() < stale.until) {
-            return stale.view.clone();
-        }
-        drop(stale);
-        self.now().view_behind(behind)
+        let second = match stale.as_ref().filter(|stale| self.sim.now() < stale.until) {
+            Some(stale) => Endpoint { view: stale.view.clone(), state: stale.state.clone(), faults: of_second },
+            None => behind(lag, of_second),
+        };
+        Endpoints([first, second])
     }
 
     /// By how many blocks a node is behind, by a fault of a kind.

@@ -11,6 +11,12 @@ pub(in crate::audit) fn chain_seen(connection: &Connection) -> rusqlite::Result<
     Ok(found.into_iter().find_map(|(number, hash)| Some((u64::try_from(number).ok()?, hash))))
 }
 
+/// Whether blocks are still to be looked through again.
+pub(in crate::audit) fn rescans_wait(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT COUNT(*) FROM meta WHERE name = 'chain.rescan.wanted' AND value <> ''";
+    Ok(value::<i64>(connection, sql)? > 0)
+}
+
 /// How many deposits wait for the chain.
 pub(in crate::audit) fn waiting(connection: &Connection) -> rusqlite::Result<i64> {
     value(connection, "SELECT COUNT(*) FROM deposit WHERE state IN ('seen', 'suspended')")

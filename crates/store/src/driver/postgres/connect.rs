@@ -20,52 +20,53 @@ use crate::error::{DbError, StoreError};
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long looking for stuck sessions may take.
+/// Timeout of the check for stuck sessions.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long sent data may stay unacknowledged before the connection counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// How long a transaction may idle between its two flights before the server ends it, in milliseconds.
+/// How long a transaction may idle between its two flights before the server ends it, in
+/// milliseconds.
 const IDLE_IN_TRANSACTION_MAX_MS: i64 = 5_000;
 /// Name of our sessions in the server's views.
 const APPLICATION: &str = "corridor";
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Batches and small changes.
     Writer,
-    /// Look-ups and pages.
+    /// Lookups and pages.
     Reader,
-    /// Reads of whole tables.
+    /// Full-table reads.
     Auditor,
 }
 
 pub(super) struct Connector {
-    /// Whether somebody is looking for stuck sessions already.
+    /// Whether a check for stuck sessions is running.
     looking: AtomicBool,
     config: Config,
     tls: Option<MakeRustlsConnect>,
     /// Whether an address is a socket in the file system.
     local: bool,
-    /// Where connections do their work.
+    /// The runtime that drives connections.
     room: Option<Handle>,
 }
 
 /// An open connection.
 pub(super) struct Connected {
     pub(super) client: Client,
-    /// Who tells it of flights. Does nothing on a local socket, where the library lets nobody in between: there each
-    /// statement has its own Sync.
+    /// Notifies the connection of flights. Does nothing on a local socket, where the library allows
+    /// no wrapper: there each statement has its own Sync.
     pub(super) flights: Flights,
-    /// Cuts it off. Left alone, it ends only once the server has answered everything that it was sent; of a flight that has
-    /// not been sent to its end it never does, and keeps its locks.
+    /// Aborts the connection. On its own it ends only once the server has answered everything that
+    /// was sent; an incomplete flight never is, and keeps its locks.
     pub(super) driver: AbortHandle,
 }
 
 impl Connector {
     pub(super) fn new(url: &str, room: Option<Handle>) -> Result<Connector, StoreError> {
         let address = tls::split(url)?;
-        // The address may hold a password: only the parser's own words are passed on.
+        // The address may contain a password: only the parser's own messages are passed on.
         let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
             StoreError::Config(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
         })?;
@@ -83,7 +84,7 @@ impl Connector {
         Box::pin(async move {
             let Some(room) = self.room.clone() else { return self.connect_here(role, timeout).await };
             let connecting = room.spawn(async move { self.connect_here(role, timeout).await });
-            let lost = |error| DbError::Unavailable(format!("nobody connects any more: {error}"));
+            let lost = |error| DbError::Unavailable(format!("connecting was interrupted: {error}"));
             connecting.await.unwrap_or_else(|error| Err(lost(error)))
         })
     }
@@ -100,23 +101,24 @@ impl Connector {
         };
         let (client, driver) = tokio::time::timeout(CONNECT_TIMEOUT, connecting)
             .await
-            .map_err(|_| DbError::Unavailable("connecting took too long".to_owned()))?
+            .map_err(|_| DbError::Unavailable("connecting timed out".to_owned()))?
             .map_err(|error| DbError::Unavailable(reason(&error)))?;
         set_up(&client, role, statement_timeout).await?;
         Ok(Connected { client, flights, driver })
     }
 
-    /// Ends the sessions of this service, on whichever node, that have written something and have been waiting in the
-    /// middle of a flight for longer than that; answers how many. The node was frozen there (a paused machine), and the
-    /// server knows no time-out for it: it holds its locks as long as the node stays frozen. Between two flights
-    /// `idle_in_transaction_session_timeout` does the same. One at a time looks, on a connection of its own.
+    /// Ends sessions of this service, on any node, that have written and then waited in the middle
+    /// of a flight for longer than that; returns how many. Their node was frozen (a paused
+    /// machine), and the server has no timeout for it: the locks stay as long as the node is
+    /// frozen. Between two flights `idle_in_transaction_session_timeout` covers this. One check
+    /// runs at a time, on a separate connection.
     pub(super) async fn end_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
         if self.looking.swap(true, Ordering::Relaxed) {
             return Ok(0);
         }
         let looked = tokio::time::timeout(LOOK_TIMEOUT, self.look_for_stuck(longer_than)).await;
         self.looking.store(false, Ordering::Relaxed);
-        looked.unwrap_or_else(|_| Err(DbError::Unavailable("looking took too long".to_owned())))
+        looked.unwrap_or_else(|_| Err(DbError::Unavailable("the check for stuck sessions timed out".to_owned())))
     }
 
     async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
@@ -126,8 +128,8 @@ impl Connector {
     }
 }
 
-/// `$1`: application, `$2`: milliseconds. A session that waits for a lock has another wait event, one that only reads
-/// has no `backend_xid`.
+/// `$1`: application, `$2`: milliseconds. A session that waits for a lock has another wait event,
+/// one that only reads has no `backend_xid`.
 const END_STUCK: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = $1 AND usename = current_user AND datname = current_database()
     AND state = 'active' AND wait_event_type = 'Client' AND backend_xid IS NOT NULL
@@ -144,9 +146,9 @@ fn common(statement_timeout: Span) -> [String; 4] {
     ]
 }
 
-/// Every statement of a writer or reader finds its rows by key: a plan made while a table was small must not read it
-/// whole later, nor may a page of a few rows be made by joining or sorting everything. Joins are made in the order in
-/// which they are written, from the key to what it leads to.
+/// Every statement of a writer or reader finds its rows by key: a plan made while a table was small
+/// must not scan it whole later, nor may a page of a few rows join or sort everything. Joins run in
+/// the order in which they are written, from the key to what it references.
 const BY_KEY: [&str; 6] = [
     "SET enable_seqscan = off",
     "SET enable_bitmapscan = off",
@@ -173,24 +175,25 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
     for setting in settings {
         match client.batch_execute(setting).await {
             Ok(()) => {}
-            // Another engine that speaks the protocol may not know a planner's switch, and does not need it.
-            Err(error) if is_unknown(&error) => tracing::debug!(setting, "the database does not know a setting"),
+            // Other engines that speak the protocol may not know a planner setting, and do not need
+            // it.
+            Err(error) if is_unknown(&error) => tracing::debug!(setting, "database setting not supported, ignored"),
             Err(error) => return Err(failure::meaning(&error)),
         }
     }
     Ok(())
 }
 
-/// Has a connection do its work, and says how that is cut off.
+/// Drives a connection; returns the handle that aborts it.
 fn driven<S, T>((client, connection): (Client, tokio_postgres::Connection<S, T>)) -> (Client, AbortHandle)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let driver = tokio::spawn(async move {
-        // Whoever uses the connection learns it from the answer that does not come.
+        // The user of the connection learns it from the missing answer.
         if let Err(error) = connection.await {
-            tracing::debug!(error = reason(&error), "a connection to PostgreSQL ended");
+            tracing::debug!(error = reason(&error), "PostgreSQL connection closed");
         }
     });
     (client, driver.abort_handle())

@@ -1,11 +1,11 @@
-//! What an error of PostgreSQL means for the store.
+//! Maps errors of PostgreSQL to the store's errors.
 
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError as Reported, SqlState};
 
 use crate::error::{DbError, StoreError};
 
-/// What a failed statement means; if a transaction was open, it is rolled back.
+/// The meaning of a failed statement; an open transaction is rolled back.
 pub(crate) fn meaning(error: &Error) -> DbError {
     let Some(reported) = error.as_db_error() else {
         if let Some(unmade) = std::error::Error::source(error).and_then(|source| source.downcast_ref::<StoreError>()) {
@@ -18,8 +18,9 @@ pub(crate) fn meaning(error: &Error) -> DbError {
     };
     let why = words(reported);
     match class(reported) {
-        // Serialization and deadlock; constraints and guards; a value that the database does not take. The last is one
-        // command's fault, so it must not be told from a conflict: tried alone, only that command fails.
+        // Serialization and deadlock; constraints and guards; a value that the database rejects.
+        // The last is one command's fault, and is deliberately a conflict: retried alone, only that
+        // command fails.
         "40" | "23" | "22" => DbError::Conflict(why),
         _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE || is_outgrown(error) => DbError::Conflict(why),
         "08" | "25" | "53" | "57" | "58" | "XX" => DbError::Unavailable(why),
@@ -27,7 +28,7 @@ pub(crate) fn meaning(error: &Error) -> DbError {
     }
 }
 
-/// What a failed COMMIT means, all statements before it having succeeded.
+/// The meaning of a failed COMMIT after successful statements.
 pub(super) fn of_commit(error: &Error) -> DbError {
     match error.as_db_error() {
         Some(reported) if matches!(class(reported), "40" | "23") => DbError::Conflict(words(reported)),
@@ -35,23 +36,25 @@ pub(super) fn of_commit(error: &Error) -> DbError {
     }
 }
 
-/// Whether the server itself refused the statement, so that its transaction cannot be committed any more.
+/// Whether the server itself rejected the statement, so that its transaction can no longer be
+/// committed.
 pub(super) fn is_definite(error: &Error) -> bool {
     error.as_db_error().is_some()
 }
 
-/// Whether the statement waited in vain as long as one may.
+/// Whether the statement reached the lock or statement timeout.
 pub(super) fn is_waited_out(error: &Error) -> bool {
     let codes = [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE];
     error.as_db_error().is_some_and(|reported| codes.contains(reported.code()))
 }
 
-/// Whether a table's rows have another shape than when the statement was prepared: a newer program has migrated.
+/// Whether a table's columns have changed since the statement was prepared: a newer version has
+/// migrated.
 pub(super) fn is_outgrown(error: &Error) -> bool {
     error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::DATATYPE_MISMATCH)
 }
 
-/// Whether it only says that an earlier statement failed.
+/// Whether it only reports that an earlier statement failed.
 pub(super) fn is_consequence(error: &Error) -> bool {
     error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)
 }
@@ -60,7 +63,7 @@ fn class(reported: &Reported) -> &str {
     reported.code().code().get(..2).unwrap_or_default()
 }
 
-/// The server's words without its detail, which may quote personal data.
+/// The server's message without its detail, which may quote personal data.
 fn words(reported: &Reported) -> String {
     format!("{} ({})", reported.message(), reported.code().code())
 }

@@ -15,7 +15,6 @@ use crate::error::DbError;
 use crate::save::Rows;
 use crate::sql::{Columns, Row, Stmt, Value};
 
-/// A statement's parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Params<'a> {
     None,
@@ -39,7 +38,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// As the statement takes them: rows to insert whole, other rows column by column.
+    /// The form that the statement takes: whole rows for inserts, otherwise column by column.
     pub(super) const fn taken_by(self, stmt: &'static Stmt) -> Params<'a> {
         match (self, stmt.inserted()) {
             (Params::Columns(columns), Some(table)) => Params::Rows(WholeRows { table, source: Source::Made(columns) }),
@@ -57,7 +56,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// Each statement's own result.
+/// The result per statement.
 pub(super) type Results = Vec<Result<Answer, Error>>;
 
 type Flying<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
@@ -72,13 +71,14 @@ async fn run(client: &Client, statement: &Statement, params: Vec<&(dyn ToSql + S
     Ok(Answer { rows, affected })
 }
 
-/// How many statements go out at once, so that the server has work while the others are still being encoded.
+/// Statements sent ahead, so that the server can work while the others are being encoded.
 const AHEAD: usize = 3;
 
 /// Sends all statements and collects their results.
 ///
-/// A statement is sent when its future is first polled, so they are polled in order. One that fails right there was not
-/// sent at all (its parameters could not be encoded): then nothing behind it is sent either, COMMIT least of all.
+/// A statement is sent when its future is first polled, so they are polled in order. One that fails
+/// at that point was not sent (its parameters could not be encoded): then nothing after it is sent
+/// either, in particular no COMMIT.
 pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)]) -> Results {
     let mut flying: Vec<Flying<'_>> =
         statements.iter().map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>).collect();
@@ -111,12 +111,12 @@ pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)])
     results.into_iter().flatten().collect()
 }
 
-/// All answers, or what the first failure means.
+/// All answers, or the meaning of the first failure.
 pub(super) fn all(results: Results) -> Result<Vec<Answer>, DbError> {
     results.into_iter().map(|result| result.map_err(|error| failure::meaning(&error))).collect()
 }
 
-/// The answers of a flight that ends in COMMIT (COMMIT's own left out): whether it landed, did not, or nobody knows.
+/// The answers of a flight that ends in COMMIT (without COMMIT's own): landed, failed, or unknown.
 pub(super) fn committed(mut results: Results) -> Result<Vec<Answer>, DbError> {
     let cause = results.iter().filter_map(|result| result.as_ref().err()).find(|error| !failure::is_consequence(error));
     if let Some(error) = cause {

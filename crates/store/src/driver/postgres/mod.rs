@@ -1,10 +1,12 @@
-//! PostgreSQL (and what speaks its protocol): a batch is two flights of pipelined statements on one connection.
+//! PostgreSQL (and compatible engines): a batch is two flights of pipelined statements on one
+//! connection.
 //!
-//! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight: every write, the
-//! batch's own row, COMMIT. What was decided on remembered rows has the second flight alone, with a BEGIN; its first
-//! statement locks the heads. A flight has one Sync, at its end: behind a failed statement the server carries nothing out,
-//! COMMIT neither; the transaction is then rolled back. The second flight runs in a task of its own, so a caller that is
-//! cancelled cannot cut it in half.
+//! First flight: BEGIN, the tenants' heads locked in id order, the time, every load. Second flight:
+//! every write, the batch's own row, COMMIT. A decision on cached rows has the second flight alone,
+//! with a BEGIN; its first statement locks the heads. A flight has one Sync, at its end: after a
+//! failed statement the server executes nothing more, not even COMMIT; the transaction is then
+//! rolled back. The second flight runs in a task of its own, so a cancelled caller cannot interrupt
+//! it.
 
 mod connect;
 mod failure;
@@ -39,29 +41,30 @@ pub(crate) static BEGIN: Stmt = Stmt::written("begin", "BEGIN");
 pub(crate) static BEGIN_SNAPSHOT: Stmt =
     Stmt::written("begin.snapshot", "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 pub(crate) static COMMIT: Stmt = Stmt::written("commit", "COMMIT");
-/// The database's clock, read after the heads are locked, so that a tenant's batches never go back in time.
+/// The database's clock, read after the heads are locked, so that a tenant's batches never go back
+/// in time.
 pub(crate) static CLOCK: Stmt =
     Stmt::written("clock", "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)");
 
-/// What the connections wait beyond the server's own statement time-out before they give a statement up as lost.
+/// How long connections wait beyond the server's own statement timeout before a statement counts as
+/// lost.
 const LOST_AFTER: Duration = Duration::from_secs(5);
 
-/// How long one statement of an audit may take.
+/// Timeout of one audit statement.
 const AUDIT_TIMEOUT: Span = Span::hours(1);
 
-/// A PostgreSQL database.
 pub(crate) struct Postgres {
     writers: Arc<Pool>,
     readers: Arc<Pool>,
-    /// For what reads whole tables.
+    /// For full-table reads.
     auditors: Arc<Pool>,
-    /// Microseconds by which this service's time is ahead of the database's.
+    /// Offset of this service's clock to the database's in microseconds.
     offset: AtomicI64,
     faults: FaultHooks,
 }
 
 impl Postgres {
-    /// Prepares connections to `url`; connects when first used.
+    /// Prepares connections to `url`; connects on first use.
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
         let connector = Arc::new(connect::Connector::new(url, options.connections.clone())?);
         let pool = |role, size, timeout: Span| {
@@ -112,7 +115,7 @@ impl Postgres {
         self.writers.lease().await?.prepare(stmt).await
     }
 
-    /// Reads; once more on a new connection where the first had died while it lay idle.
+    /// Reads; retries once on a new connection if an idle one had died.
     async fn read(&self, stmt: &'static Stmt, params: Params<'_>) -> Result<Vec<Row>, DbError> {
         let mut lease = self.readers.lease().await?;
         match lease.one(stmt, params).await {
@@ -171,7 +174,7 @@ impl Postgres {
             Err(error) => batch_failed(batch, error),
         };
         if matches!(saved, Err(ExecuteError::CommitUnknown(_) | ExecuteError::Unavailable(_))) {
-            // It may have died while it lay idle, and the others with it.
+            // It may have died while idle, and the others with it.
             self.writers.forget_idle();
         }
         saved
@@ -206,7 +209,7 @@ impl Postgres {
         let answers = match lease.flight(&statements).await.and_then(flight::all) {
             Ok(answers) => answers,
             Err(DbError::Unavailable(why)) if lease.is_lost() => {
-                // It died while it lay idle; nothing was begun. The others may have died with it.
+                // It died while idle; nothing was begun. The others may have died with it.
                 self.writers.forget_idle();
                 return Err(DbError::Conflict(why));
             }
@@ -214,27 +217,27 @@ impl Postgres {
         };
         let mut rows: Vec<Vec<Row>> = answers.into_iter().skip(1).map(|answer| answer.rows).collect();
         let clock = rows.remove(heads.len());
-        let clock = clock.first().ok_or_else(|| DbError::Corrupt("the database has no clock".to_owned()))?;
+        let clock = clock.first().ok_or_else(|| DbError::Corrupt("the database returned no time".to_owned()))?;
         let now = Timestamp(clock.fields().int()?) + Span(self.clock_offset());
         let ws = load::working_set(now, loads, &rows, keys)?;
         Ok((lease, Box::new(ws)))
     }
 }
 
-/// Ends a transaction that has nothing to commit. A connection that cannot even do that is thrown away, which ends the
-/// transaction too.
+/// Ends a transaction that has nothing to commit. A connection that fails to do so is discarded,
+/// which ends the transaction too.
 async fn end(
     lease: &mut Lease,
     batch: BatchId,
     result: Result<Attempted, ExecuteError>,
 ) -> Result<Attempted, ExecuteError> {
     if let Err(error) = lease.roll_back().await {
-        tracing::debug!(%error, %batch, "a connection was thrown away with its transaction");
+        tracing::debug!(%error, %batch, "connection discarded with its open transaction");
     }
     result
 }
 
-/// Whether the transaction of a save has begun.
+/// Whether a save's transaction has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     /// It has: its rows are locked and loaded.
@@ -261,7 +264,8 @@ async fn save(
         }
     };
     let begins = opening == Opening::Begin;
-    // One head is locked by its update. Several are locked in the order in which everybody locks them, which an update need not keep.
+    // One head is locked by its update. Several are locked in the common order, which an update
+    // need not keep.
     let lock = begins.then(|| load::head_lock(ws.changed_heads().into_iter())).filter(|(_, heads)| heads.len() > 1);
     let mut statements = Vec::with_capacity(writes.len() + 3);
     statements.extend(begins.then_some((&BEGIN, Params::None)));
@@ -273,13 +277,14 @@ async fn save(
     match &committed {
         Ok(_) => lease.is_clean(),
         Err(DbError::InDoubt(_)) => {}
-        // A statement failed, so the server has not even looked at COMMIT.
+        // A statement failed, so the server did not execute COMMIT.
         Err(_) => lease.roll_back().await?,
     }
     let answers = committed?;
     for (write, answer) in writes.iter().zip(&answers[before..]) {
         if write.exact && answer.affected != write.rows.len() as u64 {
-            // Rows of these tables are never deleted, and a stale value fails the guard: somebody else was at the data.
+            // Rows of these tables are never deleted, and a stale value fails the guard: the data
+            // was modified externally.
             let why = format!("{} found {} of {} rows", write.stmt.name, answer.affected, write.rows.len());
             return Err(DbError::Corrupt(format!("committed, but {why}")));
         }
@@ -303,11 +308,11 @@ async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbEr
     Ok(answers)
 }
 
-/// Runs `work` to its end even if the caller is cancelled.
+/// Runs `work` to completion even if the caller is cancelled.
 async fn uncut<T: Send + 'static>(
     work: impl Future<Output = Result<T, DbError>> + Send + 'static,
 ) -> Result<T, DbError> {
     tokio::spawn(work)
         .await
-        .unwrap_or_else(|error| Err(DbError::InDoubt(format!("a transaction was cut short: {error}"))))
+        .unwrap_or_else(|error| Err(DbError::InDoubt(format!("a transaction was interrupted: {error}"))))
 }

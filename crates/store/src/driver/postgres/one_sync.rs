@@ -1,10 +1,11 @@
-//! One Sync for a whole flight. The client library ends each statement with a Sync of its own, at which the server
-//! flushes its answers and wakes us up: with some thirty statements in a batch that costs more than many of them. This
-//! stream sits between library and connection. Of a flight's Syncs it sends the last, and gives the library the
-//! ReadyForQuery that it expects behind each statement's answer; a failed statement ends the flight, and those behind it
-//! get the server's words for that, "current transaction is aborted".
+//! One Sync per flight. The client library ends each statement with a Sync of its own, at which the
+//! server flushes its answers and wakes this process: with some thirty statements in a batch that
+//! costs more than many of them. This stream sits between library and connection. Of a flight's
+//! Syncs it sends only the last, and gives the library the ReadyForQuery that it expects after each
+//! statement's answer; a failed statement ends the flight, and those after it receive the server's
+//! own error, "current transaction is aborted".
 //!
-//! Outside of a flight it passes every byte through unseen.
+//! Outside of a flight it passes all bytes through unchanged.
 
 use std::io;
 use std::pin::Pin;
@@ -16,35 +17,36 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_util::io::poll_read_buf;
 
-/// Tag, and a length that counts itself.
+/// Tag, and a length that includes itself.
 const HEADER: usize = 5;
 const SYNC: u8 = b'S';
 const COMMAND_COMPLETE: u8 = b'C';
 const EMPTY_QUERY: u8 = b'I';
 const ERROR: u8 = b'E';
 const READY: u8 = b'Z';
-/// ReadyForQuery inside a transaction: nobody reads its status.
+/// ReadyForQuery inside a transaction: its status is not read.
 const READY_MESSAGE: [u8; 6] = [READY, 0, 0, 0, 5, b'T'];
-/// What PostgreSQL says of a statement behind a failed one.
+/// PostgreSQL's error for a statement after a failed one.
 const ABORTED: &[u8] = b"SERROR\0VERROR\0C25P02\0Mcurrent transaction is aborted\0\0";
-/// How much is read from the connection at once, and held back of what is to be written.
+/// Maximum number of bytes read from the connection at once, and of bytes buffered for writing.
 const CHUNK: usize = 16 * 1024;
 
-/// How far a flight is.
+/// Progress of a flight.
 #[derive(Debug, Default)]
 struct Flight {
-    /// Syncs that are still to come from the library.
+    /// Syncs that the library has yet to write.
     syncs: usize,
-    /// Statements whose answers have not ended.
+    /// Statements whose answers are incomplete.
     unanswered: usize,
 }
 
-/// Says when a flight begins. Cheap to clone.
+/// Signals the start of a flight. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights(Arc<Mutex<Flight>>);
 
 impl Flights {
-    /// The next `statements` statements are sent as one flight. The connection must be idle.
+    /// Announces that the next `statements` statements form one flight. The connection must be
+    /// idle.
     pub(super) fn begin(&self, statements: usize) {
         *self.state() = Flight { syncs: statements, unanswered: statements };
     }
@@ -54,23 +56,23 @@ impl Flights {
     }
 }
 
-/// The stream.
+/// The wrapped stream.
 #[derive(Debug)]
 pub(super) struct OneSync<S> {
     inner: S,
     channel_binding: fn(&S) -> ChannelBinding,
     flights: Flights,
-    /// What the library wrote, up to a whole message.
+    /// Bytes from the library, up to a complete message.
     written: BytesMut,
-    /// What goes to the server.
+    /// Bytes to the server.
     out: BytesMut,
-    /// What came from the server, up to a whole message.
+    /// Bytes from the server, up to a complete message.
     received: BytesMut,
-    /// What goes to the library.
+    /// Bytes to the library.
     ready: BytesMut,
 }
 
-/// The length of the message at the front, if it is whole.
+/// The length of the first message, if complete.
 fn whole(buffer: &[u8]) -> Option<usize> {
     let length: [u8; 4] = buffer.get(1..HEADER)?.try_into().ok()?;
     let length = usize::try_from(u32::from_be_bytes(length)).ok()? + 1;
@@ -84,7 +86,7 @@ impl<S> OneSync<S> {
         OneSync { inner, channel_binding, flights, written, out, received, ready }
     }
 
-    /// Moves whole messages from what was written to what is sent.
+    /// Moves complete messages from the library's bytes to those for the server.
     fn filter_written(&mut self) {
         let mut flight = self.flights.state();
         while flight.syncs > 0 {
@@ -102,14 +104,14 @@ impl<S> OneSync<S> {
         self.out.unsplit(std::mem::take(&mut self.written));
     }
 
-    /// Moves whole messages from what was received to what the library reads.
+    /// Moves complete messages from the server's bytes to those for the library.
     fn filter_received(&mut self) {
         let mut flight = self.flights.state();
         while flight.unanswered > 0 {
             let Some(length) = whole(&self.received) else { return };
             let message = self.received.split_to(length);
             match message[0] {
-                // The flight's own end: after a failure, those behind it are still without an answer.
+                // The flight's own end: after a failure, later statements are still unanswered.
                 READY => {
                     for _ in 1..flight.unanswered {
                         self.ready.extend_from_slice(&READY_MESSAGE);
@@ -157,7 +159,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for OneSync<S> {
         while this.ready.is_empty() {
             this.received.reserve(CHUNK);
             if ready!(poll_read_buf(Pin::new(&mut this.inner), cx, &mut this.received))? == 0 {
-                // The end; a message that was cut off tells nobody anything.
+                // End of stream; an incomplete message carries no information.
                 return Poll::Ready(Ok(()));
             }
             this.filter_received();
@@ -202,7 +204,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for OneSync<S> {
 type Connecting<S> = Pin<Box<dyn Future<Output = Result<OneSync<S>, BoxError>> + Send>>;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Puts the stream on top of TLS.
+/// Wraps the stream over TLS.
 #[derive(Clone)]
 pub(super) struct OverTls<T> {
     pub(super) tls: T,
@@ -244,8 +246,8 @@ where
     }
 }
 
-/// Puts the stream on a connection without TLS. The library lets nobody near such a connection but a "TLS" that is
-/// negotiated by nothing at all (`sslmode=require`, `sslnegotiation=direct`), so this is what it is told it is.
+/// Wraps a connection without TLS. The library only allows wrappers that are a "TLS" without
+/// negotiation (`sslmode=require`, `sslnegotiation=direct`), so this poses as one.
 #[derive(Clone, Debug)]
 pub(super) struct OverNothing(pub(super) Flights);
 
@@ -294,7 +296,8 @@ mod tests {
         out
     }
 
-    /// A flight of `statements`, written in pieces; what the server gets, and what the library gets for `answers`.
+    /// A flight of `statements`, written in pieces; returns what the server receives, and what the
+    /// library receives for `answers`.
     async fn flight(statements: usize, answers: &str) -> (String, String) {
         let (near, mut server) = tokio::io::duplex(FROM_SERVER_MAX);
         let flights = Flights::default();
@@ -310,7 +313,7 @@ mod tests {
         let mut got = vec![0; FROM_SERVER_MAX];
         let count = if statements > 0 { server.read(&mut got).await.expect("read") } else { 0 };
         for tag in answers.bytes() {
-            // In two pieces, so that half a message lies there once.
+            // In two pieces, so that an incomplete message is buffered once.
             let answer = message(tag, b"some text");
             let (front, rest) = answer.split_at(3);
             server.write_all(front).await.expect("answered");
@@ -323,20 +326,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_gets_one_sync_and_the_library_an_end_for_each_statement() {
+    async fn the_server_receives_one_sync_and_the_library_one_end_per_statement() {
         assert_eq!(flight(3, "2DC2C2CZ").await, ("BEBEBES".to_owned(), "2DCZ2CZ2CZ".to_owned()));
         assert_eq!(flight(1, "2CZ").await, ("BES".to_owned(), "2CZ".to_owned()));
     }
 
     #[tokio::test]
-    async fn what_stands_behind_a_failed_statement_is_told_that_it_was_not_carried_out() {
+    async fn statements_after_a_failed_one_are_reported_as_aborted() {
         assert_eq!(flight(3, "2C2EZ").await.1, "2CZ2EZEZ");
         assert_eq!(flight(3, "2EZ").await.1, "2EZEZEZ");
         assert_eq!(flight(2, "2C2EZ").await.1, "2CZ2EZ");
     }
 
     #[tokio::test]
-    async fn outside_of_a_flight_everything_passes_as_it_is() {
+    async fn outside_of_a_flight_all_bytes_pass_unchanged() {
         assert_eq!(flight(0, "SCZ").await.1, "SCZ");
         let (near, mut server) = tokio::io::duplex(FROM_SERVER_MAX);
         let mut library = OneSync::new(near, |_| ChannelBinding::none(), Flights::default());
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_for_the_aborted_are_a_whole_message() {
+    fn the_aborted_error_is_a_complete_message() {
         let mut out = BytesMut::new();
         put_aborted(&mut out);
         assert_eq!(whole(&out), Some(out.len()));

@@ -1,4 +1,5 @@
-//! Parameters as the protocol wants them: single values, one array per column, or one array of whole rows.
+//! Parameters in the protocol's form: single values, one array per column, or one array of whole
+//! rows.
 
 use std::error::Error;
 
@@ -53,7 +54,7 @@ pub(crate) struct WholeRows<'a> {
     pub(super) source: Source<'a>,
 }
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'a> {
     Made(&'a Columns<'a>),
@@ -61,8 +62,8 @@ pub(crate) enum Source<'a> {
 }
 
 impl WholeRows<'_> {
-    /// Where each field of the table's type is found. A column that this program does not know (a newer one's migration
-    /// made it) is sent as null and not inserted.
+    /// The position of each field of the table's type. A column that this version does not know
+    /// (added by a newer version's migration) is sent as null and not inserted.
     fn places(&self, fields: &[Field]) -> Vec<Option<usize>> {
         fields.iter().map(|field| self.table.columns.iter().position(|(name, _)| *name == field.name())).collect()
     }
@@ -70,8 +71,10 @@ impl WholeRows<'_> {
 
 impl ToSql for WholeRows<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        let Kind::Array(row_type) = ty.kind() else { return Err(format!("{ty} is no array").into()) };
-        let Kind::Composite(fields) = row_type.kind() else { return Err(format!("{row_type} is no row").into()) };
+        let Kind::Array(row_type) = ty.kind() else { return Err(format!("{ty} is not an array").into()) };
+        let Kind::Composite(fields) = row_type.kind() else {
+            return Err(format!("{row_type} is not a row type").into());
+        };
         let made;
         let columns = match self.source {
             Source::Made(columns) => columns,
@@ -123,7 +126,7 @@ fn put(cell: Cell<'_>, ty: &Type, out: &mut BytesMut) -> Written {
     Ok(())
 }
 
-/// Writes something behind its length.
+/// Writes a value with its length prefix.
 fn sized(out: &mut BytesMut, write: impl FnOnce(&mut BytesMut) -> Written) -> Written {
     let start = out.len();
     out.put_i32(0);

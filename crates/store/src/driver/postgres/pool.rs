@@ -1,6 +1,6 @@
-//! A few connections, kept open with their prepared statements. A connection goes back only if its last exchange ended
-//! cleanly; any other is thrown away, which ends whatever transaction it had. So is one whose statements were prepared for
-//! rows of another shape.
+//! A few connections, kept open with their prepared statements. A connection returns to the pool
+//! only if its last exchange ended cleanly; any other is discarded, which ends any open
+//! transaction. So is one whose statements were prepared for an older schema.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::driver::Answer;
 use crate::error::DbError;
 use crate::sql::{Dialect, Stmt};
 
-/// A connection and the statements that it has prepared.
+/// A connection and its prepared statements.
 pub(super) struct Connection {
     pub(super) client: Client,
     one_sync: Flights,
@@ -28,8 +28,8 @@ pub(super) struct Connection {
     flights: u64,
 }
 
-/// After so many flights a connection's plans are made anew: the first ones were made for empty tables, and the server
-/// looks at what has grown only when it analyses, a minute later.
+/// Flights after which a connection's plans are discarded: the first ones were made for empty
+/// tables, and the server notices growth only when it analyses, a minute later.
 const PLANS_ANEW_AFTER: [u64; 4] = [8, 64, 512, 4_096];
 
 pub(super) struct Pool {
@@ -37,9 +37,9 @@ pub(super) struct Pool {
     role: Role,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
-    /// How long the server lets a statement take.
+    /// The server's statement timeout.
     statement_timeout: Span,
-    /// How long its answer is waited for.
+    /// How long an answer is waited for.
     timeout: Duration,
 }
 
@@ -55,12 +55,11 @@ impl Pool {
         Pool { connector, role, idle: Mutex::default(), permits, statement_timeout, timeout }
     }
 
-    /// A connection, idle or new.
+    /// Returns a connection, idle or new.
     pub(super) async fn lease(self: &Arc<Pool>) -> Result<Lease, DbError> {
         self.take(true).await
     }
 
-    /// A new connection.
     pub(super) async fn lease_fresh(self: &Arc<Pool>) -> Result<Lease, DbError> {
         self.forget_idle();
         self.take(false).await
@@ -87,17 +86,18 @@ impl Pool {
         Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, fits: true, _permit: permit })
     }
 
-    /// Lets go of plans that were made for tables of another size.
+    /// Discards plans that were made for tables of another size.
     async fn renew_plans(&self, connection: &mut Connection) {
         if !PLANS_ANEW_AFTER.contains(&connection.flights) {
             return;
         }
         let discarded = tokio::time::timeout(self.timeout, connection.client.batch_execute("DISCARD PLANS")).await;
         if let Ok(Err(error)) = discarded {
-            // Old plans are slow, not wrong; a server that does not know the command keeps its own way.
-            tracing::debug!(%error, "plans are kept");
+            // Old plans are slow, not wrong; a server that does not know the command keeps its
+            // plans.
+            tracing::debug!(%error, "plan cache reset failed, plans are kept");
         }
-        // Once for each number: a flight that fails does not count on.
+        // Once per number: a failed flight does not advance the count.
         connection.flights += 1;
     }
 
@@ -111,31 +111,31 @@ impl Pool {
         None
     }
 
-    /// Ends what a statement may have waited for in vain. Nobody waits for it: the next try finds the way free.
+    /// Terminates sessions that a statement may have waited for in vain. Runs in the background:
+    /// the next attempt finds the locks released.
     fn free_the_way(&self) {
         let (connector, longer_than) = (Arc::clone(&self.connector), self.statement_timeout);
         tokio::spawn(async move {
             match connector.end_stuck(longer_than).await {
                 Ok(0) => {}
-                Ok(ended) => tracing::warn!(ended, "sessions of ours stood still inside a transaction and were ended"),
-                Err(error) => tracing::warn!(%error, "whether a session of ours stands still cannot be seen"),
+                Ok(ended) => tracing::warn!(ended, "terminated idle-in-transaction sessions"),
+                Err(error) => tracing::warn!(%error, "idle session check failed, will retry"),
             }
         });
     }
 
-    /// Throws idle connections away.
     pub(super) fn forget_idle(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// A connection of one's own for a while.
+/// Exclusive use of a connection.
 pub(crate) struct Lease {
     connection: Option<Connection>,
     pool: Arc<Pool>,
     /// Whether no transaction is open and every answer was read.
     clean: bool,
-    /// Whether its statements fit the tables.
+    /// Whether its statements match the schema.
     fits: bool,
     _permit: OwnedSemaphorePermit,
 }
@@ -149,24 +149,24 @@ impl Lease {
         self.connection().map(|connection| &connection.client)
     }
 
-    /// Says that no transaction is open.
+    /// Marks that no transaction is open.
     pub(crate) fn is_clean(&mut self) {
         self.clean = true;
     }
 
-    /// Says that a transaction may be open from here on.
+    /// Marks that a transaction may be open.
     pub(crate) fn is_dirty(&mut self) {
         self.clean = false;
     }
 
-    /// Ends the connection at once, and with it whatever transaction it has.
+    /// Closes the connection at once, which ends its transaction.
     fn cut_off(&mut self) {
         if let Some(connection) = self.connection.take() {
             connection.driver.abort();
         }
     }
 
-    /// Whether the server has gone away.
+    /// Whether the server closed the connection.
     pub(super) fn is_lost(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| connection.client.is_closed())
     }
@@ -200,16 +200,18 @@ impl Lease {
                     self.pool.forget_idle();
                 }
                 if results.len() < statements.len() {
-                    // It was cut short: the server still waits for the rest of it, and was told of no COMMIT.
+                    // It was interrupted: the server still waits for the rest of it, and received
+                    // no COMMIT.
                     self.cut_off();
                     let cause = results.iter().rev().find_map(|result| result.as_ref().err());
-                    return Err(
-                        cause.map_or_else(|| DbError::Corrupt("a flight has no end".to_owned()), failure::meaning)
-                    );
+                    return Err(cause.map_or_else(
+                        || DbError::Corrupt("a flight has no final answer".to_owned()),
+                        failure::meaning,
+                    ));
                 }
                 Ok(results)
             }
-            // What was sent may still be carried out; a transaction that was to be committed is in doubt.
+            // Statements already sent may still be executed; the outcome of a commit is unknown.
             Err(_) => {
                 self.cut_off();
                 match statements.last() {

@@ -1,4 +1,5 @@
-//! TLS to PostgreSQL, as the address asks for it. Asked for means verified: certificate and host name, always.
+//! TLS to PostgreSQL, as the address requires. If required, certificate and host name are always
+//! verified.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -7,18 +8,18 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// An address taken apart.
+/// A parsed address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address {
-    /// What tokio-postgres understands of it.
+    /// The part for tokio-postgres.
     pub(super) url: String,
-    /// Whether `sslmode` asks for TLS.
+    /// Whether `sslmode` requires TLS.
     pub(super) wants_tls: bool,
     /// `sslrootcert`: a PEM file with the certificate authorities to trust instead of the system's.
     pub(super) root_file: Option<String>,
 }
 
-/// Takes `sslmode` and `sslrootcert` out of an address.
+/// Extracts `sslmode` and `sslrootcert` from an address.
 pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let mut kept = Vec::new();
@@ -39,7 +40,7 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     Ok(Address { url: format!("{base}?{}", kept.join("&")), wants_tls, root_file })
 }
 
-/// A TLS connector that trusts the authorities of a file, or the system's.
+/// A TLS connector that trusts a file's authorities, or the system's.
 pub(super) fn connector(root_file: Option<&str>) -> Result<MakeRustlsConnect, StoreError> {
     let config = |what: &str, error: &dyn std::fmt::Display| StoreError::Config(format!("{what}: {error}"));
     let mut roots = RootCertStore::empty();
@@ -57,7 +58,7 @@ pub(super) fn connector(root_file: Option<&str>) -> Result<MakeRustlsConnect, St
         }
     }
     if roots.is_empty() {
-        return Err(StoreError::Config("no certificate authority to trust: name one as sslrootcert".to_owned()));
+        return Err(StoreError::Config("no trusted certificate authority: set sslrootcert".to_owned()));
     }
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tls_is_what_the_address_asks_for() {
+    fn tls_follows_the_address() {
         for (url, expected, wants_tls, root_file) in [
             ("postgres://a@b/c", "postgres://a@b/c?sslmode=disable", false, None),
             ("postgres://a@b/c?sslmode=prefer", "postgres://a@b/c?sslmode=disable", false, None),
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_authority_file_is_an_error_and_no_weaker_connection() {
+    fn a_missing_authority_file_is_an_error() {
         assert!(matches!(connector(Some("/nowhere/ca.pem")), Err(StoreError::Config(_))));
     }
 }

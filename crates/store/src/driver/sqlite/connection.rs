@@ -1,4 +1,4 @@
-//! One SQLite connection: how it is opened, how statements run on it, what its errors mean.
+//! One SQLite connection: opening it, running statements, mapping its errors.
 
 use std::ops::Deref;
 
@@ -12,21 +12,21 @@ use crate::error::{DbError, StoreError};
 use crate::options::Options;
 use crate::sql::{Cell, Columns, Dialect, Row, Stmt, Value};
 
-/// Statements kept prepared per connection: more than this program has.
+/// Prepared statements cached per connection: more than this program has.
 const STATEMENTS_MAX: usize = 1_024;
-/// Pages of the log that make a checkpoint worth while.
+/// Pages of the log after which a checkpoint is worthwhile.
 const CHECKPOINT_PAGES: u32 = 10_000;
-/// Size of the page cache in KiB, the negative form that SQLite wants.
+/// Size of the page cache in KiB, negative as SQLite expects.
 const CACHE_KIB: i32 = -65_536;
 
-/// Opens the one connection of an in-memory database.
+/// Opens the only connection of an in-memory database.
 pub(super) fn open_memory() -> Result<Connection, StoreError> {
     let connection = Connection::open_in_memory().map_err(unusable)?;
     set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;")?;
     Ok(connection)
 }
 
-/// Opens a file for writing, making it if need be.
+/// Opens a file for writing, creating it if necessary.
 pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, StoreError> {
     let connection = Connection::open(path).map_err(unusable)?;
     connection.busy_timeout(options.statement_timeout.to_duration()).map_err(unusable)?;
@@ -43,7 +43,7 @@ pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, S
     Ok(connection)
 }
 
-/// Opens a file for reading only.
+/// Opens a file read-only.
 pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
@@ -55,7 +55,8 @@ pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbErr
 
 fn set_up(connection: &Connection, pragmas: &str) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    // Without this a prepared statement is parsed and planned anew whenever a value that its plan looks at is bound.
+    // Without this a prepared statement is parsed and planned again whenever a value that its plan
+    // depends on is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(unusable)?;
     connection.execute_batch(pragmas).map_err(unusable)
 }
@@ -64,8 +65,8 @@ fn unusable(error: rusqlite::Error) -> StoreError {
     StoreError::Unavailable(format!("opening the SQLite database: {error}"))
 }
 
-/// A transaction whose beginning and end are prepared statements like all others. Dropped without [`commit`], it rolls
-/// back.
+/// A transaction whose BEGIN and COMMIT are prepared statements like all others. Dropped without
+/// [`commit`], it rolls back.
 pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl Deref for Transaction<'_> {
@@ -81,25 +82,25 @@ impl Drop for Transaction<'_> {
         if !self.0.is_autocommit()
             && let Err(error) = step(self.0, "ROLLBACK")
         {
-            tracing::error!(%error, "a transaction cannot be rolled back");
+            tracing::error!(%error, "transaction rollback failed");
         }
     }
 }
 
-/// Begins a transaction that has the write lock from the start.
+/// Begins a transaction that holds the write lock from the start.
 pub(crate) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, DbError> {
     step(connection, "BEGIN IMMEDIATE").map_err(failure)?;
     Ok(Transaction(connection))
 }
 
-/// Begins a transaction that only reads.
+/// Begins a read-only transaction.
 pub(super) fn begin_reading(connection: &mut Connection) -> Result<Transaction<'_>, DbError> {
     step(connection, "BEGIN").map_err(failure)?;
     Ok(Transaction(connection))
 }
 
-/// Commits. An error of the disk at this moment leaves open whether the commit will be there after a restart.
-#[expect(clippy::needless_pass_by_value, reason = "nothing is done in a transaction that was committed")]
+/// Commits. After a disk error at this point it is unknown whether the commit survives a restart.
+#[expect(clippy::needless_pass_by_value, reason = "a committed transaction must not be used again")]
 pub(crate) fn commit(transaction: Transaction<'_>) -> Result<(), DbError> {
     step(&transaction, "COMMIT").map_err(|error| match failure(error) {
         DbError::Unavailable(why) if !why.starts_with(FULL) => DbError::InDoubt(why),
@@ -150,7 +151,7 @@ pub(super) fn query_each(connection: &Connection, stmt: &Stmt, keys: &Columns<'_
     Ok(rows)
 }
 
-/// Runs a writing statement once per row; how many rows were affected.
+/// Runs a writing statement once per row; returns how many rows were affected.
 pub(super) fn execute_each(connection: &Connection, stmt: &Stmt, rows: &Columns<'_>) -> Result<usize, DbError> {
     let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
     let mut affected = 0;
@@ -184,7 +185,7 @@ fn value(value: ValueRef<'_>) -> Result<Value, DbError> {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Text(bytes) => {
-            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("a text is not UTF-8".to_owned()))?;
+            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("text is not UTF-8".to_owned()))?;
             Value::Text(text.to_owned())
         }
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
@@ -214,7 +215,7 @@ impl ToSql for Cell<'_> {
     }
 }
 
-/// What an error of SQLite means for the store.
+/// Maps an error of SQLite to the store's error.
 pub(super) fn failure(error: rusqlite::Error) -> DbError {
     let why = error.to_string();
     match error.sqlite_error_code() {

@@ -1,8 +1,9 @@
 //! SQLite: one writer, several readers, WAL, `synchronous=FULL`.
 //!
-//! A database file has a writer thread that owns the one writing connection, and reader connections that are used on
-//! the runtime's blocking threads. An in-memory database has one connection, used in place: every future is ready at
-//! once and no thread is made, which is what the simulator needs.
+//! A database file has a writer thread that owns the only writing connection, and reader
+//! connections that are used on the runtime's blocking threads. An in-memory database has one
+//! connection, used in place: every future is ready at once and no thread is spawned, which the
+//! simulator needs.
 
 mod connection;
 mod readers;
@@ -31,13 +32,12 @@ use crate::working_set::WorkingSet;
 const MEMORY: &str = ":memory:";
 
 enum Mode {
-    /// One connection for everything.
+    /// One connection for everything, in memory.
     InPlace(Mutex<Connection>),
     /// A file with its writer and its readers.
     File { writer: writer::Writer, readers: readers::Readers },
 }
 
-/// An open SQLite database.
 pub(crate) struct Sqlite {
     mode: Mode,
     clock: Arc<dyn Clock>,
@@ -60,7 +60,7 @@ impl Sqlite {
         self.clock.now()
     }
 
-    /// Works on the one connection of a database in memory.
+    /// Runs `work` on the connection of an in-memory database.
     #[cfg(feature = "simulation")]
     pub(crate) fn in_place<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         match &self.mode {
@@ -118,7 +118,7 @@ impl Sqlite {
         self.on_writer(move |connection| run_steps(connection, &steps)).await
     }
 
-    /// On the writer, which knows what was written last.
+    /// On the writer, which sees the latest write.
     pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
         self.on_writer(move |connection| {
             let answer = run_step(connection, &question)?;
@@ -185,8 +185,8 @@ impl Sqlite {
         Ok(ws)
     }
 
-    /// The writer's thread holds the transaction while the caller decides. If the caller goes away meanwhile, its end
-    /// of the channel closes and the thread rolls back.
+    /// The writer's thread holds the transaction while the caller decides. If the caller is dropped
+    /// in between, its end of the channel closes and the thread rolls back.
     async fn attempt_on_thread(
         &self,
         writer: &writer::Writer,
@@ -202,7 +202,7 @@ impl Sqlite {
             .submit(move |connection| {
                 let transaction = connection::begin(connection)?;
                 let ws = load_all(&transaction, clock.now(), &loads, &keys)?;
-                let gone = || DbError::Unavailable("the caller went away".to_owned());
+                let gone = || DbError::Unavailable("the caller was cancelled".to_owned());
                 loaded.send(ws).map_err(|_| gone())?;
                 let ws = from_caller.blocking_recv().map_err(|_| gone())?;
                 save_all(transaction, &ws, batch, &keys)?;
@@ -215,16 +215,16 @@ impl Sqlite {
                 return Ok(ws);
             }
             self.faults.before_commit(batch).map_err(Failed::Told)?;
-            // If the thread is gone, its answer below says so.
+            // If the thread has ended, its answer below reports it.
             _ = decided.send(ws);
             return Ok(saved.end().await?);
         }
         saved.end().await?;
-        Err(Failed::Db(DbError::Unavailable("the writer gave no rows".to_owned())))
+        Err(Failed::Db(DbError::Unavailable("the writer returned no rows".to_owned())))
     }
 }
 
-/// Why a try ended early.
+/// Why an attempt ended early.
 enum Failed {
     Db(DbError),
     Told(ExecuteError),

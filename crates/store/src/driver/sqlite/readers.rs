@@ -1,4 +1,5 @@
-//! Reader connections of a database file, each used by one blocking thread at a time. They never wait for the writer.
+//! Reader connections of a database file, each used by one blocking thread at a time. They never
+//! wait for the writer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +48,6 @@ impl Readers {
         };
         tokio::task::spawn_blocking(read)
             .await
-            .unwrap_or_else(|error| Err(DbError::Unavailable(format!("a read was cut short: {error}"))))
+            .unwrap_or_else(|error| Err(DbError::Unavailable(format!("a read was interrupted: {error}"))))
     }
 }

@@ -1,28 +1,28 @@
-//! The thread that owns a database file's one writing connection.
+//! The thread that owns a database file's only writing connection.
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{DbError, StoreError};
 
-/// Transactions that wait for the writer before their callers wait for room.
+/// Transactions queued for the writer; beyond them callers wait.
 const WAITING_MAX: usize = 64;
 
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The way to the writer's thread. The thread ends when this is dropped and its work is done.
+/// The channel to the writer's thread, which ends when this is dropped and its work is done.
 pub(super) struct Writer {
     work: mpsc::Sender<Work>,
 }
 
-/// Work under way.
+/// Work in progress.
 pub(super) struct Pending<T>(oneshot::Receiver<Result<T, DbError>>);
 
 impl<T> Pending<T> {
-    /// The work's result.
+    /// Returns the work's result.
     pub(super) async fn end(self) -> Result<T, DbError> {
-        // The sender is dropped unused only where the work panicked: it may have been committing.
-        self.0.await.unwrap_or_else(|_| Err(DbError::InDoubt("the writer's work was cut short".to_owned())))
+        // The sender is dropped unused only if the work panicked, possibly while committing.
+        self.0.await.unwrap_or_else(|_| Err(DbError::InDoubt("the writer's work was interrupted".to_owned())))
     }
 }
 
@@ -31,31 +31,34 @@ impl Writer {
         let (work, mut waiting) = mpsc::channel::<Work>(WAITING_MAX);
         let run = move || {
             while let Some(work) = waiting.blocking_recv() {
-                // A panic in one piece of work has rolled its transaction back; the next one finds a clean connection.
+                // A panic in one piece of work has rolled its transaction back; the next one finds
+                // a clean connection.
                 let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&mut connection)));
                 if done.is_err() {
-                    tracing::error!("a transaction panicked and was rolled back");
+                    tracing::error!("transaction panicked, rolled back");
                 }
             }
         };
         let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
-        thread.spawn(run).map_err(|error| StoreError::Unavailable(format!("starting the writer's thread: {error}")))?;
+        thread
+            .spawn(run)
+            .map_err(|error| StoreError::Unavailable(format!("writer thread could not be started: {error}")))?;
         Ok(Writer { work })
     }
 
-    /// Hands work over and returns when there was room for it, not when it is done.
+    /// Submits work; returns once it is queued, not when it is done.
     pub(super) async fn submit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<Pending<T>, DbError> {
         let (done, pending) = oneshot::channel();
-        // A caller that has gone away needs no answer.
+        // The caller may be gone.
         let work: Work = Box::new(move |connection| _ = done.send(work(connection)));
         self.work.send(work).await.map_err(|_| DbError::Unavailable("the writer's thread has ended".to_owned()))?;
         Ok(Pending(pending))
     }
 
-    /// Hands work over and waits for its result.
+    /// Submits work and waits for its result.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,

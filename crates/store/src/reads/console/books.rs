@@ -1,4 +1,4 @@
-//! The books as people read them: the trial balance at a time, and what moved over one account.
+//! The books for display: the trial balance at a time, and the transfers of one account.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::rows::{self, Keys};
 use crate::sql::{Row, Stmt, Value};
 use crate::store::Store;
 
-/// Transfers of a tenant that one page of an account looks at.
+/// Transfers of a tenant that one page of an account scans.
 pub const TRANSFERS_LOOKED_AT_MAX: usize = 20_000;
-/// Transfers of a tenant that an earlier trial balance takes back at most.
+/// Maximum number of transfers that an earlier trial balance reverts.
 pub const TRANSFERS_TAKEN_BACK_MAX: usize = 500_000;
-/// By how much the clock that numbers transfers may differ from the one that dates them.
+/// Maximum difference between the clock that numbers transfers and the one that dates them.
 const CLOCKS_DIFFER: Span = Span::hours(1);
 
 static SHARED: Stmt = Stmt::written(
@@ -31,7 +31,7 @@ static ONE: Stmt = Stmt::written(
     "console.account",
     "SELECT {{account a}} FROM account a WHERE a.tenant = $1 AND a.class IN ('shared', 'own') AND a.code = $2",
 );
-// Accounts of vaults are many: they are added up where they stand.
+// Vault accounts are many: they are summed up in place.
 static NOW: Stmt = Stmt::written(
     "console.balances_now",
     "SELECT x.code, CAST(SUM(x.dp) AS BIGINT), CAST(SUM(x.d) AS BIGINT), CAST(SUM(x.cp) AS BIGINT), \
@@ -45,7 +45,7 @@ static NEWEST: Stmt = Stmt::written(
     "console.newest_transfer",
     "SELECT t.id, t.at FROM transfer t WHERE t.tenant = $1 ORDER BY t.id DESC LIMIT 1",
 );
-// The first transfer that would be one too many.
+// The first transfer beyond the limit.
 static BEYOND: Stmt = Stmt::written(
     "console.transfers_beyond",
     "SELECT t.id FROM transfer t WHERE t.tenant = $1 AND t.id > $2 ORDER BY t.id LIMIT 1 OFFSET $3",
@@ -84,9 +84,10 @@ pub(super) static STATEMENTS: &[&Stmt] =
 /// One line of a trial balance, in minor units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialLine {
-    /// The account's code, or `escrow:USDC`, `wallet:USDT` … for all vaults of that kind and coin together.
+    /// The account's code, or `escrow:USDC`, `wallet:USDT` … for all vaults of that kind and coin
+    /// together.
     pub name: String,
-    /// The account, unless it is many.
+    /// The account, unless the line sums up several.
     pub account: Option<AccountCode>,
     /// Its currency.
     pub currency: Currency,
@@ -117,17 +118,17 @@ impl TrialLine {
     }
 }
 
-/// What moved over an account, the newest first.
+/// The transfers of an account, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountPage {
     /// The transfers.
     pub transfers: Vec<StoredTransfer>,
-    /// Behind which transfer the next page begins; `None` = this was the last.
+    /// The transfer after which the next page starts; `None` = this was the last page.
     pub next: Option<TransferId>,
 }
 
 impl Store {
-    /// A tenant's accounts that are not a vault's, by code.
+    /// A tenant's accounts other than those of vaults, by code.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
@@ -136,7 +137,7 @@ impl Store {
         rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
     }
 
-    /// One account; `None` where nothing was ever booked on it.
+    /// Returns one account; `None` if it has no bookings.
     ///
     /// # Errors
     /// As [`Store::shared_accounts`].
@@ -145,8 +146,9 @@ impl Store {
         rows.first().map(|row| rows::ledger::read_account(&mut row.fields())).transpose()
     }
 
-    /// Every account with its sums as they were at `at` (now for `None`), by name; vaults of one kind and coin are one
-    /// line. An earlier time costs as much as there were transfers since; `None` where they are more than `taken_back`.
+    /// Every account with its sums as of `at` (now for `None`), by name; vaults of one kind and
+    /// coin are one line. The cost of an earlier time grows with the transfers since; `None` if
+    /// they exceed `taken_back`.
     ///
     /// # Errors
     /// As [`Store::shared_accounts`].
@@ -196,8 +198,8 @@ impl Store {
         Ok(Some(lines.into_values().collect()))
     }
 
-    /// An id below those of all transfers that were made after `at`. The newest one shows by how much the clock that
-    /// numbers transfers is off.
+    /// An id below those of all transfers made after `at`. The latest one shows the offset of the
+    /// clock that numbers transfers.
     async fn first_transfer_after(&self, tenant: TenantId, at: Timestamp, keys: &Keys) -> Result<Uuid, StoreError> {
         let rows = self.query(&NEWEST, vec![tenant.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(Uuid::nil()) };
@@ -207,8 +209,9 @@ impl Store {
         Ok(keys.ids.first_at(at - off - CLOCKS_DIFFER))
     }
 
-    /// What moved over an account before `after` (up to now for `None`), the newest first, at most `limit`. Looks at no
-    /// more than [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have one behind it.
+    /// An account's transfers before `after` (up to now for `None`), newest first, at most `limit`.
+    /// Scans at most [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have a
+    /// successor.
     ///
     /// # Errors
     /// As [`Store::shared_accounts`].

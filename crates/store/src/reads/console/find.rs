@@ -1,4 +1,4 @@
-//! Whatever an operator has a name of: each kind of id is looked up through an index, and leads to the thing.
+//! Operators' search: each kind of id is looked up through an index and resolved to its record.
 
 use domain::chain::{Address, TxHash};
 use domain::event::Event;
@@ -14,11 +14,11 @@ use crate::rows::{self, Keys};
 use crate::sql::{Fields, Row, Stmt};
 use crate::store::Store;
 
-/// By how much the clock that numbers events may differ from the one that dates them.
+/// Maximum difference between the clock that numbers events and the one that dates them.
 const CLOCKS_DIFFER: Span = Span::mins(5);
-/// Events that are compared one by one at most.
+/// Maximum number of events compared individually.
 const EVENTS_COMPARED_MAX: i64 = 200_000;
-/// Most of the newest events that are compared with an id.
+/// Maximum number of the latest events compared with an id.
 const EVENTS_SEARCHED_MAX: i64 = 100_000;
 
 // An attempt's owner is a payment or an exchange order.
@@ -74,29 +74,30 @@ static EVENT_AMONG: Stmt = Stmt::written(
 pub(super) static STATEMENTS: &[&Stmt] =
     &[&BY_UUID, &OWNER, &BY_REFERENCE, &BY_ADDRESS, &BY_HASH, &CHAIN_TX, &INTENT, &TRANSFER, &EVENT_FROM, &EVENT_AMONG];
 
-/// What a name leads to.
+/// The record that a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Found {
-    /// A payment: its id, external_id, EndToEndId, one of its attempts, its bank's reference, a transfer of it.
+    /// A payment: by its id, external_id, EndToEndId, an attempt, its bank reference, or a
+    /// transfer.
     Payment(PaymentId),
     /// A quote.
     Quote(QuoteId),
-    /// A wallet: its id, address, customer.
+    /// A wallet: by its id, address or customer.
     Wallet(WalletId),
-    /// A payment request: its id, its escrow's address.
+    /// A payment request: by its id or its escrow's address.
     Request(PaymentRequestId),
-    /// A deposit: its id, its transaction.
+    /// A deposit: by its id or transaction.
     Deposit(DepositId),
-    /// An exchange order: its id, its pay-out's attempt or reference.
+    /// An exchange order: by its id, its payout's attempt or reference.
     Order(ExchangeId),
     /// A wallet event and its delivery.
     Delivery(EventId),
-    /// A transfer that belongs to nothing that has a page.
+    /// A transfer whose owner has no page.
     Transfer(TransferId),
 }
 
 impl Found {
-    /// The thing of this kind in `Found`'s terms; `None` for what has to be looked up first.
+    /// The record of this kind; `None` if its owner has to be looked up first.
     fn of(kind: &str, id: Uuid) -> Option<Found> {
         Some(match kind {
             "payment" => Found::Payment(PaymentId(id)),
@@ -119,7 +120,7 @@ fn pair<'a>(fields: &mut Fields<'a>) -> Result<(&'a str, Uuid), StoreError> {
 }
 
 impl Store {
-    /// Whatever of a tenant's has this UUID.
+    /// A tenant's records with this UUID.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
@@ -139,7 +140,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Whatever of a tenant's has this text as its reference at a bank, as its external_id or as its customer.
+    /// A tenant's records with this text as bank reference, external_id or customer id.
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
@@ -163,7 +164,7 @@ impl Store {
         Ok(Some(request.map_or(Found::Wallet(wallet), Found::Request)))
     }
 
-    /// Whatever of a tenant's came or went with this transaction.
+    /// A tenant's records that this transaction moved.
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
@@ -207,7 +208,7 @@ impl Store {
         Ok(Found::of(kind, keys.public(stored)))
     }
 
-    /// What a transaction of ours was sent for.
+    /// The subject of one of our transactions.
     async fn sent_for(&self, tenant: TenantId, tx: Uuid, keys: &Keys) -> Result<Vec<Found>, StoreError> {
         let rows = self.query(&CHAIN_TX, vec![tenant.0.into(), tx.into()]).await?;
         let Some(row) = rows.first() else { return Ok(Vec::new()) };
@@ -223,7 +224,7 @@ impl Store {
         Ok(found)
     }
 
-    /// What a transfer belongs to.
+    /// The owner of a transfer.
     async fn moved(&self, tenant: TenantId, id: TransferId, keys: &Keys) -> Result<Option<Found>, StoreError> {
         let Some(transfer) = self.transfer(tenant, id).await? else { return Ok(None) };
         let Some(subject) = transfer.subject else { return Ok(Some(Found::Transfer(id))) };
@@ -237,9 +238,10 @@ impl Store {
         Ok(Some(Found::Transfer(id)))
     }
 
-    /// An event of a tenant's log by its id. The id of a newer one says nothing of its place: it is looked for among the
-    /// newest [`EVENTS_SEARCHED_MAX`] first. Ids of older ones and their numbers are both in time order, so their place is
-    /// found by halving, and only its neighbours are compared.
+    /// An event of a tenant's log by its id. A recent event's id does not determine its position:
+    /// it is searched among the latest [`EVENTS_SEARCHED_MAX`] first. Older ids and their numbers
+    /// are both in time order, so their position is found by bisection, and only its neighbours are
+    /// compared.
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
@@ -257,7 +259,7 @@ impl Store {
         self.event_among(tenant, from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)), stored).await
     }
 
-    /// The event with this id, of those from one number up to another one.
+    /// The event with this id within a range of numbers.
     async fn event_among(
         &self,
         tenant: TenantId,
@@ -270,7 +272,7 @@ impl Store {
         rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// The number of the first event at or after an instant; one behind the last where there is none.
+    /// The number of the first event at or after an instant; one past the last if there is none.
     async fn first_event_at(&self, tenant: TenantId, at: i64, head: i64) -> Result<i64, StoreError> {
         let (mut low, mut high) = (1, head + 1);
         while low < high {
@@ -279,7 +281,7 @@ impl Store {
             let Some(row) = rows.first() else { return Ok(high) };
             let mut fields = row.fields();
             let (seq, dated) = (fields.int()?, fields.int()?);
-            // Events below `seq` and from `middle` on are no longer kept.
+            // Events below `seq` and from `middle` on are no longer retained.
             if dated >= at { high = middle } else { low = seq + 1 }
         }
         Ok(low)

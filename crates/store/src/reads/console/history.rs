@@ -1,7 +1,9 @@
-//! What happened to one quote or payment: its events, its job, its transfers, what rails said that cannot be right.
+//! The history of one quote or payment: its events, job and transfers, and contradictory rail
+//! reports.
 //!
-//! No index leads from a payment to its transfers: writing it would cost every payment something, and only people ask.
-//! Ids of transfers are in time order, so they are looked for around the instants at which the payment moved.
+//! No index leads from a payment to its transfers: it would slow down every payment, and only
+//! operators query it. Transfer ids are in time order, so they are searched around the instants at
+//! which the payment moved.
 
 use domain::event::Event;
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -16,10 +18,10 @@ use crate::rows::{self, Keys};
 use crate::sql::Stmt;
 use crate::store::Store;
 
-/// A set's transfers are numbered in one breath.
+/// A set's transfers are numbered within this time.
 const ONE_BREATH: Span = Span::secs(10);
-/// By how much the clock that numbers transfers may differ from the one that dates them: what is not found in the
-/// first span is looked for in the next.
+/// Differences between the clock that numbers transfers and the one that dates them: each span is
+/// searched in turn.
 const CLOCKS_DIFFER: [Span; 3] = [Span::secs(2), Span::secs(60), Span::hours(1)];
 
 static EVENTS: Stmt = Stmt::written(
@@ -46,7 +48,7 @@ static DISCREPANCIES: Stmt = Stmt::written(
 pub(super) static STATEMENTS: &[&Stmt] = &[&EVENTS, &JOB, &HOLD, &AROUND, &DISCREPANCIES];
 
 impl Store {
-    /// All events about one quote or payment that are still kept, the first one first.
+    /// All retained events about one quote or payment, in order.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
@@ -56,7 +58,7 @@ impl Store {
         rows.iter().map(|row| rows::event::read(&mut row.fields(), &keys)).collect()
     }
 
-    /// What is to be done next about a thing; `None` where nothing is.
+    /// The next job of a record; `None` if there is none.
     ///
     /// # Errors
     /// As [`Store::events_of`].
@@ -66,7 +68,7 @@ impl Store {
         rows.first().map(|row| rows::job::read(&mut row.fields(), &keys)).transpose()
     }
 
-    /// All transfers of a payment, in the order in which they were booked.
+    /// All transfers of a payment, in booking order.
     ///
     /// # Errors
     /// As [`Store::events_of`].
@@ -95,8 +97,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The set that gave the money of a returned payment back. Its reservation shows by how much the clock that numbers
-    /// was off.
+    /// The set that refunded a returned payment. Its reservation shows the offset of the clock that
+    /// numbers transfers.
     async fn given_back(&self, keys: &Keys, payment: &Payment) -> Result<Vec<StoredTransfer>, StoreError> {
         let off = payment.accepted_at - keys.ids.made_at(keys.stored(payment.hold.0));
         let at = payment.standing.state_at - off;
@@ -123,7 +125,7 @@ impl Store {
         rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), keys)).collect()
     }
 
-    /// What rails said about an attempt that cannot be right, each with the time at which it was first said.
+    /// Contradictory rail reports about an attempt, each with the time of its first report.
     ///
     /// # Errors
     /// As [`Store::events_of`].

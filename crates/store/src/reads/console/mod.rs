@@ -1,5 +1,5 @@
-//! What the operator console reads of payments and of the books beyond what the interfaces answer. Every statement here
-//! looks at a bounded number of rows, found through an index that is there for another reason.
+//! The operator console's reads of payments and books beyond those of the APIs. Every statement
+//! reads a bounded number of rows through an existing index.
 
 use crate::sql::Stmt;
 

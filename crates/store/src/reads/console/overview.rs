@@ -1,4 +1,4 @@
-//! Numbers of the console's first page, each over the newest payments of a window.
+//! Figures of the console's overview page, each over the latest payments of a window.
 
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -14,7 +14,8 @@ use crate::rows::{coin, narrow};
 use crate::sql::{Row, Stmt, Value};
 use crate::store::Store;
 
-/// Payments of one country that are counted: beyond it the window begins later, and the page says so.
+/// Maximum number of payments counted per country: beyond it the window starts later, and the page
+/// states so.
 pub const COUNTED_MAX: usize = 10_000;
 
 static VOLUME: Stmt = Stmt::written(
@@ -31,8 +32,9 @@ static TIMES: Stmt = Stmt::written(
      WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x WHERE x.took IS NOT NULL",
 );
-// In the index's own words, so that only open intents are looked at, of all tenants. What COALESCE says of the tenant is
-// true anyway: without it the tenant alone would be taken for the way, and all its intents be read.
+// Same predicate as the index, so that only open intents are read, across tenants. The condition
+// with COALESCE on the tenant is always true: without it the planner would choose the tenant's
+// index and read all its intents.
 static UNRELEASED: Stmt = Stmt::written(
     "console.unreleased",
     "SELECT d.coin, COUNT(*), CAST(SUM(d.amount) AS BIGINT), MIN(i.created_at) FROM chain_intent i \
@@ -50,13 +52,13 @@ pub struct StateVolume {
     pub state: PaymentState,
     /// How many.
     pub count: u64,
-    /// What their beneficiaries get.
+    /// What their beneficiaries receive.
     pub amount: Money,
-    /// The same in the settlement coin.
+    /// Same in the settlement coin.
     pub charge: Money,
 }
 
-/// What went over a corridor in a window.
+/// A corridor's volume in a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorridorVolume {
     /// Destination.
@@ -65,18 +67,18 @@ pub struct CorridorVolume {
     pub states: Vec<StateVolume>,
     /// How long each paid payment took, from acceptance to settlement, shortest first.
     pub settled_in: Vec<Span>,
-    /// Where there were more payments than are counted: since when they are.
+    /// Start of the counted period, if it was shortened.
     pub counted_since: Option<Timestamp>,
 }
 
-/// Coins that were approved and are still in escrow.
+/// Approved coins that are still in escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreleased {
-    /// How many deposits.
+    /// Number of deposits.
     pub count: u64,
-    /// What they come to.
+    /// Their sum.
     pub amount: Money,
-    /// Since when the first of them is to be released.
+    /// Since when the first of them is due for release.
     pub oldest: Timestamp,
 }
 
@@ -91,7 +93,7 @@ fn volume(row: &Row, country: Country) -> Result<(StateVolume, Timestamp), Store
 }
 
 impl Store {
-    /// What went over each corridor from `start` on and before `end`, as of one instant.
+    /// The volume of each corridor from `start` on and before `end`, as of one instant.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for the read below.
@@ -110,7 +112,7 @@ impl Store {
         let mut found = Vec::new();
         for (country, answers) in Country::ALL.into_iter().zip(answers.chunks(2)) {
             let [volumes, times] = answers else {
-                return Err(StoreError::Corrupt("two questions have two answers".to_owned()));
+                return Err(StoreError::Corrupt("expected two results".to_owned()));
             };
             let read = volumes.iter().map(|row| volume(row, country)).collect::<Result<Vec<_>, _>>()?;
             let counted: u64 = read.iter().map(|(volume, _)| volume.count).sum();

@@ -1,4 +1,5 @@
-//! Payments of a tenant over all countries, newest first, page by page behind a mark; and those that wait for a person.
+//! Payments of a tenant across countries, newest first, paged by a mark; and payments that wait for
+//! review.
 
 use domain::country::Country;
 use domain::ids::{PaymentId, TenantId};
@@ -14,10 +15,12 @@ use crate::rows::{Keys, narrow};
 use crate::sql::{Fields, Row, Stmt, Value};
 use crate::store::Store;
 
-/// Payments of one country that one page looks at: where a filter finds few, the page ends there and says so.
+/// Payments of one country that one page scans: if a filter matches few, the page ends there and
+/// states so.
 pub const LOOKED_AT_MAX: usize = 10_000;
 
-// $7 holds the wanted states between commas. The index gives the order; only the states need the rows.
+// $7 holds the wanted states between commas. The index gives the order; only the states need the
+// rows.
 static NEWEST: Stmt = Stmt::written(
     "console.payments",
     "SELECT x.accepted_at, x.id FROM (SELECT p.accepted_at AS accepted_at, p.id AS id, p.state AS state FROM payment p \
@@ -25,7 +28,7 @@ static NEWEST: Stmt = Stmt::written(
      AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT $6) x \
      WHERE $7 LIKE '%,' || x.state || ',%' ORDER BY x.accepted_at DESC, x.id DESC LIMIT $8",
 );
-// The last payment that `NEWEST` looked at, if it did not see the end.
+// The last payment that `NEWEST` scanned, if it did not reach the end.
 static EDGE: Stmt = Stmt::written(
     "console.payments_edge",
     "SELECT p.accepted_at, p.id FROM payment p \
@@ -37,7 +40,7 @@ static IN_REVIEW: Stmt = Stmt::written(
     "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
      WHERE j.kind = 'review' AND j.tenant = $1 ORDER BY j.run_at LIMIT $2",
 );
-// An unknown payment is asked about for ever: it has this job.
+// Inquiries about an unknown payment never stop: it has this job.
 static UNKNOWN: Stmt = Stmt::written(
     "console.payments_unknown",
     "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
@@ -55,16 +58,16 @@ static JOBS_OF_KIND: Stmt = Stmt::written(
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN, &UNKNOWN_COUNT, &JOBS_OF_KIND];
 
-/// A place in the list of payments: behind it come those that were accepted earlier.
+/// A position in the list of payments: payments accepted earlier follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaymentMark {
     /// When the payment was accepted.
     pub at: Timestamp,
-    /// Which it is, among those of the same instant.
+    /// Distinguishes payments of the same instant.
     pub payment: PaymentId,
 }
 
-/// Which payments.
+/// Selects payments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaymentsWanted {
     /// Destinations; empty = all.
@@ -75,31 +78,31 @@ pub struct PaymentsWanted {
     pub start: Option<Timestamp>,
     /// Accepted before.
     pub end: Option<Timestamp>,
-    /// Behind this one.
+    /// After this one.
     pub after: Option<PaymentMark>,
-    /// At most so many.
+    /// Maximum number of payments.
     pub limit: usize,
 }
 
 /// A page of payments, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaymentsPage {
-    /// The payments. Fewer than asked for does not mean that there are no more: that is what `next` says.
+    /// The payments. A short page does not mean that there are no more: see `next`.
     pub records: Vec<Record>,
-    /// Where the next page begins; `None` = this was the last.
+    /// Where the next page starts; `None` = this was the last page.
     pub next: Option<PaymentMark>,
 }
 
-/// How many wait, and since when the one that waits longest.
+/// The size of a backlog, and the age of its oldest item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many.
+    /// Number of items.
     pub count: u64,
-    /// Since when the oldest; `None` where there is none.
+    /// Since when the oldest waits; `None` if there is none.
     pub oldest: Option<Timestamp>,
 }
 
-/// A mark in the order of the index: the id as it is stored.
+/// A mark in index order: the id in its stored form.
 type Place = (Timestamp, Uuid);
 
 fn place(fields: &mut Fields<'_>) -> Result<Place, StoreError> {
@@ -117,7 +120,7 @@ impl PaymentsWanted {
         if self.countries.is_empty() { Country::ALL.to_vec() } else { self.countries.clone() }
     }
 
-    /// Where the page begins: behind the mark, and before the end.
+    /// Where the page starts: after the mark, and before the end.
     fn top(&self, keys: &Keys) -> Place {
         let end = (self.end.unwrap_or(Timestamp(i64::MAX)), Uuid::nil());
         self.after.map_or(end, |mark| end.min((mark.at, keys.stored(mark.payment.0))))
@@ -132,7 +135,7 @@ impl PaymentsWanted {
 }
 
 impl Store {
-    /// A page of payments over all countries. Looks at no more than [`LOOKED_AT_MAX`] payments of a country.
+    /// A page of payments across countries. Scans at most [`LOOKED_AT_MAX`] payments per country.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
@@ -140,9 +143,9 @@ impl Store {
         let keys = self.id_keys().await?;
         let top = wanted.top(&keys);
         let mut found: Vec<Place> = Vec::new();
-        // Without a filter the first ones of the index are those of the page.
+        // Without a filter the first ones of the index form the page.
         let look = if wanted.states.is_empty() { wanted.limit + 1 } else { LOOKED_AT_MAX };
-        // Down to here the page is complete, whatever the country.
+        // Down to here the page is complete for every country.
         let mut horizon: Option<Place> = None;
         for country in wanted.countries() {
             let start = wanted.start.map_or(i64::MIN, |start| start.0);
@@ -171,8 +174,8 @@ impl Store {
         Ok(PaymentsPage { records: self.records(tenant, &ids).await?, next })
     }
 
-    /// Payments that wait for a person: those that screening held, then those whose outcome nobody knows, each the
-    /// longest waiting first, at most `limit` of each.
+    /// Payments that wait for review: those that screening held, then those of unknown outcome,
+    /// each longest waiting first, at most `limit` of each.
     ///
     /// # Errors
     /// As [`Store::payments_page`].
@@ -187,7 +190,7 @@ impl Store {
         self.records(tenant, &ids).await
     }
 
-    /// How many payments have an outcome that nobody knows.
+    /// How many payments have an unknown outcome.
     ///
     /// # Errors
     /// As [`Store::payments_page`].
@@ -195,7 +198,8 @@ impl Store {
         backlog(&self.query(&UNKNOWN_COUNT, vec![tenant.0.into()]).await?)
     }
 
-    /// How many of a tenant's things have a job of this kind, and since when the first of them is due.
+    /// How many of a tenant's records have a job of this kind, and since when the first of them is
+    /// due.
     ///
     /// # Errors
     /// As [`Store::payments_page`].

@@ -19,7 +19,7 @@ static NEWEST: Stmt = Stmt::written(
 pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST];
 
 impl Store {
-    /// Quotes that were made before `after` (all for `None`), the newest first, at most `limit`.
+    /// Quotes made before `after` (all for `None`), newest first, at most `limit`.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.

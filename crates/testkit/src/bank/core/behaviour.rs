@@ -1,7 +1,8 @@
-//! How the bank behaves: its delays, its faults, and the ending that a creditor's account chooses.
+//! Behaviour of the bank: its delays, its faults, and the endings selected by the creditor's
+//! account.
 //!
-//! Every choice is drawn from the seed and the order's own ids, never from a random source or a clock, so that a run
-//! with the same seed and orders repeats exactly.
+//! Every choice is derived from the seed and the order's own ids, never from a random source or a
+//! clock, so that a run with the same seed and orders repeats exactly.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use domain::time::{Span, Timestamp};
 
 use super::model::{Happening, InstructionView, Step, TxStatus};
 
-/// A delay between two bounds, both included.
+/// A delay between two inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayRange {
     /// The shortest delay.
@@ -19,7 +20,7 @@ pub struct DelayRange {
 }
 
 impl DelayRange {
-    /// No delay at all.
+    /// No delay.
     pub const NONE: DelayRange = DelayRange::millis(0, 0);
 
     /// Between `shortest` and `longest` milliseconds.
@@ -34,25 +35,26 @@ impl DelayRange {
     }
 }
 
-/// Faults beyond those that an account chooses; all off by default. Probabilities are in thousandths.
+/// Faults in addition to those that an account selects; all off by default. Probabilities are in
+/// thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Faults {
-    /// How long the bank waits before it answers a request.
+    /// Delay of the bank's answers.
     pub answer_delay: Span,
-    /// How often the answer to a payment message is lost after its orders were taken.
+    /// Probability that the answer to a payment message is lost after its orders were accepted.
     pub drop_answer_per_mille: u32,
-    /// How often an order's reports are delivered twice.
+    /// Probability that an order's reports are delivered twice.
     pub duplicate_report_per_mille: u32,
-    /// How often the report of a settlement comes later than those of later happenings.
+    /// Probability that the report of a settlement follows those of later events.
     pub late_report_per_mille: u32,
-    /// How much later.
+    /// Additional delay of such a report.
     pub late_report_delay: DelayRange,
-    /// No connections are accepted, and open ones are cut at their next request.
+    /// Refuse connections, and cut open ones at their next request.
     pub down: bool,
 }
 
 impl Faults {
-    /// None of them.
+    /// No faults.
     pub const NONE: Faults = Faults {
         answer_delay: Span(0),
         drop_answer_per_mille: 0,
@@ -66,7 +68,7 @@ impl Faults {
 /// How the bank behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behaviour {
-    /// Chooses among the delays and faults.
+    /// Seed of the delays and faults.
     pub seed: u64,
     /// From acceptance to settlement or failure.
     pub settle: DelayRange,
@@ -74,13 +76,13 @@ pub struct Behaviour {
     pub return_after: DelayRange,
     /// From settlement to the false refusal (`0008`).
     pub contradict_after: DelayRange,
-    /// From settlement to its report where the answer was withheld (`0006`).
+    /// From settlement to its report if the answer was withheld (`0006`).
     pub withheld_notice: DelayRange,
-    /// Rails that do not recognise a repeated EndToEndId, and so pay again.
+    /// Rails that do not recognise a repeated EndToEndId, and thus pay twice.
     pub without_duplicate_detection: BTreeSet<Box<str>>,
-    /// Whether the bank makes statements of its accounts (camt.053).
+    /// Whether the bank produces statements of its accounts (camt.053).
     pub statements: bool,
-    /// Faults beyond those that an account chooses.
+    /// Faults in addition to those that an account selects.
     pub faults: Faults,
 }
 
@@ -101,7 +103,7 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
-    /// Everything that is to happen happens at once.
+    /// All events happen at once.
     pub fn instant() -> Behaviour {
         Behaviour {
             settle: DelayRange::NONE,
@@ -122,7 +124,7 @@ impl Behaviour {
         chance(self.faults.drop_answer_per_mille, mix(self.seed ^ mix(number ^ 0xA115)))
     }
 
-    /// What becomes of an order that is taken at `now`.
+    /// Outcome of an order accepted at `now`.
     pub(super) fn fate(&self, instruction: &InstructionView, now: Timestamp) -> Fate {
         let draw = |salt: u64| mix(self.seed ^ hash(instruction.end_to_end_id.as_bytes()) ^ mix(salt));
         let ending = Ending::of(&instruction.account);
@@ -136,7 +138,7 @@ impl Behaviour {
                 then(settled, Happening::SettleSilently);
                 then(settled + self.withheld_notice.pick(draw(2)), Happening::Notify);
             }
-            // A contradiction is one only after the report that it contradicts.
+            // A contradiction needs the report that it contradicts.
             _ if ending != Ending::Contradicted && chance(self.faults.late_report_per_mille, draw(3)) => {
                 then(settled, Happening::SettleSilently);
                 then(settled + self.faults.late_report_delay.pick(draw(4)), Happening::Notify);
@@ -162,12 +164,12 @@ impl Behaviour {
     }
 }
 
-/// What becomes of an order.
+/// Outcome of an order.
 pub(super) struct Fate {
     pub status: TxStatus,
     pub plan: Vec<Step>,
     pub reported_twice: bool,
-    /// The answer to the message does not mention it.
+    /// Whether the answer to the message omits it.
     pub withheld: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The reports and statements that wait for the client, one numbered feed per rail. A report stays until the client, by asking for
-//! what comes behind it, says that it has it.
+//! Reports and statements for the client, in one numbered feed per rail. A report stays until the
+//! client confirms it by requesting the ones after it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ struct Feed {
     waiting: VecDeque<Waiting>,
 }
 
-/// What waits for the client.
+/// An item for the client.
 #[derive(Debug)]
 enum Waiting {
     Report(Arc<Report>),
@@ -37,7 +37,7 @@ impl Waiting {
 }
 
 impl Feeds {
-    /// Numbers a new report and puts it behind the others of its rail.
+    /// Numbers a new report and appends it to its rail's feed.
     pub fn push(&mut self, standing: Standing) -> Arc<Report> {
         let feed = self.0.entry(standing.rail.clone()).or_default();
         feed.last += 1;
@@ -46,7 +46,7 @@ impl Feeds {
         report
     }
 
-    /// Numbers a page of a statement and puts it behind what waits of its rail.
+    /// Numbers a page of a statement and appends it to its rail's feed.
     pub fn push_page(&mut self, mut page: StatementPage) -> Arc<StatementPage> {
         let feed = self.0.entry(page.rail.clone()).or_default();
         feed.last += 1;
@@ -56,21 +56,21 @@ impl Feeds {
         page
     }
 
-    /// Puts back a page of a statement that the book held.
+    /// Restores a statement page from the book.
     pub fn restore_page(&mut self, page: StatementPage) {
         let feed = self.0.entry(page.rail.clone()).or_default();
         feed.last = feed.last.max(page.sequence);
         feed.waiting.push_back(Waiting::Page(Arc::new(page)));
     }
 
-    /// Puts back a report that the book held.
+    /// Restores a report from the book.
     pub fn restore(&mut self, report: Report) {
         let feed = self.0.entry(report.standing.rail.clone()).or_default();
         feed.last = feed.last.max(report.sequence);
         feed.waiting.push_back(Waiting::Report(Arc::new(report)));
     }
 
-    /// Drops the reports of `rail` up to `sequence`; answers whether there were any.
+    /// Drops the reports of `rail` up to `sequence`; returns whether there were any.
     pub fn acknowledge(&mut self, rail: &str, sequence: u64) -> bool {
         let Some(feed) = self.0.get_mut(rail) else { return false };
         let before = feed.waiting.len();
@@ -85,7 +85,7 @@ impl Feeds {
     }
 }
 
-/// The message that carries a report.
+/// The message type of a report.
 pub(crate) fn message_kind(status: TxStatus) -> &'static str {
     match status {
         TxStatus::Settled => "camt.054",
@@ -97,11 +97,11 @@ pub(crate) fn message_kind(status: TxStatus) -> &'static str {
 /// Some reports of one rail, oldest first, or one page of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Page {
-    /// The reports; empty if none wait.
+    /// The reports; empty if there are none.
     pub reports: Vec<Arc<Report>>,
-    /// A page of a statement instead of reports, where that is the oldest.
+    /// A page of a statement instead of reports, if that is the oldest item.
     pub statement: Option<Arc<StatementPage>>,
-    /// What to ask with for those behind them; `None` if there are none.
+    /// Cursor for the items after them; `None` if there are none.
     pub cursor: Option<String>,
 }
 
@@ -116,8 +116,9 @@ impl Page {
 }
 
 impl<B: Book> BankCore<B> {
-    /// The oldest reports of `rail` behind `cursor`, at most `limit`, all of the kind of the first. Reports up to
-    /// the cursor are forgotten. A cursor of another book, or none, begins with the oldest that is kept.
+    /// The oldest reports of `rail` after `cursor`, at most `limit`, all of the first one's kind.
+    /// Reports up to the cursor are dropped. A cursor of another book, or none, starts with the
+    /// oldest.
     pub fn collect(&mut self, rail: &str, cursor: Option<&str>, limit: usize) -> Result<Page, B::Fault> {
         let after = cursor.and_then(|text| self.read_cursor(text)).unwrap_or(0);
         if self.feeds.acknowledge(rail, after) {

@@ -1,7 +1,8 @@
-//! The bank's state machine: it takes orders, makes happen what falls due, and keeps the feeds of reports.
+//! The bank's state machine: accepts orders, executes due events, and maintains the report feeds.
 //!
-//! It is deterministic and reads no clock, opens no file and speaks no XML: time is handed in, and what must last is
-//! handed to a [`Book`]. Nothing that a method answers may be told to anybody before [`BankCore::commit`].
+//! It is deterministic and reads no clock, opens no file and parses no XML: time is an argument,
+//! and durable data goes to a [`Book`]. Nothing that a method returns may be sent before
+//! [`BankCore::commit`].
 
 mod behaviour;
 mod feed;
@@ -41,39 +42,41 @@ const REASON_CLOSED_ACCOUNT: &str = "AC04";
 /// ISO 20022 external reason code: duplication.
 const REASON_DUPLICATION: &str = "AM05";
 
-/// One thing that the book must keep.
+/// One entry of the book.
 pub struct Entry<'a> {
-    /// The dossier as it is now.
+    /// Current state of the dossier.
     pub dossier: &'a Dossier,
-    /// What was booked since its last entry.
+    /// Bookings since its last entry.
     pub booked: &'a [Booked],
-    /// What was reported since its last entry.
+    /// Reports since its last entry.
     pub reports: &'a [Arc<Report>],
-    /// What was booked since its last entry, as the next statement has it; empty where the bank makes none.
+    /// Bookings since its last entry, as lines of the next statement; empty if the bank produces
+    /// none.
     pub lines: &'a [StatementLine],
-    /// The last running number of the bank's references.
+    /// Last serial number of the bank's references.
     pub serial: u64,
 }
 
-/// Where a bank keeps what must last.
+/// Durable storage of a bank.
 ///
-/// `append` and `acknowledge` may gather; `commit` makes all of it last. `find` sees what was appended.
+/// `append` and `acknowledge` may buffer; `commit` makes everything durable. `find` sees appended
+/// entries.
 pub trait Book {
-    /// Why the book cannot be read or written.
+    /// Failure of the book.
     type Fault;
     /// Adds an entry.
     fn append(&mut self, entry: Entry<'_>) -> Result<(), Self::Fault>;
-    /// Notes that an account's period is over.
+    /// Records the end of an account's period.
     fn close(&mut self, closing: Closing<'_>) -> Result<(), Self::Fault>;
-    /// Notes that the reports of `rail` up to `sequence` are safely with the client.
+    /// Records that the client has the reports of `rail` up to `sequence`.
     fn acknowledge(&mut self, rail: &str, sequence: u64) -> Result<(), Self::Fault>;
-    /// Makes everything last.
+    /// Makes everything durable.
     fn commit(&mut self) -> Result<(), Self::Fault>;
-    /// The dossier of an EndToEndId, as last appended; a live one need not be found.
+    /// The dossier of an EndToEndId, as last appended; an active one need not be found.
     fn find(&mut self, end_to_end_id: &str) -> Result<Option<Dossier>, Self::Fault>;
 }
 
-/// A book in memory, for the simulator: it never fails and lasts as long as it lives.
+/// An in-memory book for the simulator: it never fails and lives as long as its process.
 #[derive(Debug, Default)]
 pub struct MemoryBook {
     resting: HashMap<Box<str>, Dossier>,
@@ -83,7 +86,7 @@ impl Book for MemoryBook {
     type Fault = Infallible;
 
     fn append(&mut self, entry: Entry<'_>) -> Result<(), Infallible> {
-        // Live dossiers are the core's own; only the last state is ever asked for.
+        // Active dossiers are the core's own; only the last state is ever read.
         if !entry.dossier.is_live() {
             self.resting.insert(entry.dossier.end_to_end_id().into(), entry.dossier.clone());
         }
@@ -110,31 +113,31 @@ impl Book for MemoryBook {
 /// The bank's answer to one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The order stands so.
+    /// Current status of the order.
     Reported(Standing),
-    /// The order is taken, but the answer does not mention it.
+    /// The order is accepted, but the answer omits it.
     Withheld,
 }
 
-/// What a book held when it was opened again.
+/// Content of a reopened book.
 #[derive(Debug)]
 pub struct Restored {
-    /// When the book was begun: part of every cursor.
+    /// Creation time of the book: part of every cursor.
     pub opened: Timestamp,
-    /// Dossiers in which something is still to happen.
+    /// Dossiers with pending events.
     pub live: Vec<Dossier>,
-    /// Reports that the client has not acknowledged, and how far it has, per rail.
+    /// Unacknowledged reports, and the acknowledged position, per rail.
     pub feeds: Feeds,
-    /// The last running number of the bank's references.
+    /// Last serial number of the bank's references.
     pub serial: u64,
     /// The sums of the book.
     pub totals: BookTotals,
-    /// What was booked since the last statements.
+    /// Bookings since the last statements.
     pub periods: Periods,
 }
 
 impl Restored {
-    /// An empty book, begun at `opened`.
+    /// An empty book, created at `opened`.
     pub fn empty(opened: Timestamp) -> Restored {
         let totals = BookTotals::default();
         Restored { opened, live: Vec::new(), feeds: Feeds::default(), serial: 0, totals, periods: Periods::default() }
@@ -146,9 +149,10 @@ pub struct BankCore<B> {
     behaviour: Behaviour,
     book: B,
     opened: Timestamp,
-    /// Dossiers in which something is still to happen, by EndToEndId; the others rest in the book.
+    /// Dossiers with pending events, by EndToEndId; the others are in the book.
     live: HashMap<Box<str>, Dossier>,
-    /// When to look at which live dossier; the number keeps equal instants in order. Entries may be out of date.
+    /// Due times of active dossiers; the number keeps equal instants in order. Entries may be
+    /// outdated.
     due: BinaryHeap<Reverse<(Timestamp, u64, Box<str>)>>,
     feeds: Feeds,
     serial: u64,
@@ -156,19 +160,19 @@ pub struct BankCore<B> {
     answers: u64,
     totals: BookTotals,
     periods: Periods,
-    /// Booked, and not in the book yet.
+    /// Booked, but not in the book yet.
     lines: Vec<(Box<str>, StatementLine)>,
-    /// When the periods end.
+    /// End of the current periods.
     closes_at: Timestamp,
 }
 
 impl<B: Book> BankCore<B> {
-    /// A bank with an empty book, begun at `opened`.
+    /// A bank with an empty book, created at `opened`.
     pub fn new(behaviour: Behaviour, book: B, opened: Timestamp) -> BankCore<B> {
         BankCore::resume(behaviour, book, Restored::empty(opened))
     }
 
-    /// A bank that goes on from its book.
+    /// A bank that continues from its book.
     pub fn resume(behaviour: Behaviour, book: B, restored: Restored) -> BankCore<B> {
         let mut core = BankCore {
             behaviour,
@@ -191,30 +195,30 @@ impl<B: Book> BankCore<B> {
         core
     }
 
-    /// The delays and faults now.
+    /// Current delays and faults.
     pub fn behaviour(&self) -> &Behaviour {
         &self.behaviour
     }
 
-    /// Changes the faults from now on; orders already taken keep their fate.
+    /// Changes the faults from now on; accepted orders keep their outcome.
     pub fn set_faults(&mut self, faults: Faults) {
         self.behaviour.faults = faults;
     }
 
-    /// Makes everything so far last.
+    /// Makes everything so far durable.
     pub fn commit(&mut self) -> Result<(), B::Fault> {
         self.book.commit()
     }
 
-    /// Takes one instruction. The same InstrId again is answered with the order's present status, and another one
-    /// under an EndToEndId that already stands is refused as a duplicate; a rail without duplicate detection takes
-    /// and pays both.
+    /// Receives one instruction. The same InstrId again gets the order's current status, and
+    /// another one with an existing EndToEndId is refused as a duplicate; a rail without duplicate
+    /// detection accepts and pays both.
     pub fn receive(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, self.behaviour.detects_duplicates(rail))
     }
 
-    /// Takes an instruction that the bank itself may have begun to process before it was interrupted: an InstrId
-    /// that is known is never taken again, whatever the rail.
+    /// Receives an instruction that the bank may have begun to process before an interruption: a
+    /// known InstrId is never accepted again, whatever the rail.
     pub fn receive_resumed(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, true)
     }
@@ -264,7 +268,7 @@ impl<B: Book> BankCore<B> {
         (order, fate.withheld)
     }
 
-    /// Says how one order stands; `None` if the bank does not know it.
+    /// Current status of one order; `None` if the bank does not have it.
     pub fn inquire(&mut self, rail: &str, query: &QueryView) -> Result<Option<Standing>, B::Fault> {
         let standing = |dossier: &Dossier| {
             dossier.find(rail, &query.instruction_id, &query.uetr).map(|order| order.standing.clone())
@@ -275,7 +279,7 @@ impl<B: Book> BankCore<B> {
         }
     }
 
-    /// The lines of the book under an EndToEndId, of all rails.
+    /// The book's lines for an EndToEndId, of all rails.
     pub fn lines(&mut self, end_to_end_id: &str) -> Result<Vec<BookLine>, B::Fault> {
         match self.live.get(end_to_end_id) {
             Some(dossier) => Ok(dossier.lines()),
@@ -288,13 +292,13 @@ impl<B: Book> BankCore<B> {
         &self.totals
     }
 
-    /// Whether the answer to the next payment message is lost; each call draws anew.
+    /// Whether the answer to the next payment message is lost; each call draws again.
     pub fn drops_answer(&mut self) -> bool {
         self.answers += 1;
         self.behaviour.drops_answer(self.answers)
     }
 
-    /// When [`BankCore::due`] has something to do next; it may find that nothing is left of it.
+    /// Time of the next work for [`BankCore::due`], which may turn out to be obsolete.
     pub fn next_due(&self) -> Option<Timestamp> {
         let due = self.due.peek().map(|Reverse((at, _, _))| *at);
         match self.behaviour.statements {
@@ -303,8 +307,8 @@ impl<B: Book> BankCore<B> {
         }
     }
 
-    /// Makes everything happen that falls due at or before `now`, and answers the new reports, which are also in the
-    /// feeds.
+    /// Executes all events due at or before `now` and returns the new reports, which are also in
+    /// the feeds.
     pub fn due(&mut self, now: Timestamp) -> Result<Vec<Arc<Report>>, B::Fault> {
         let mut all = Vec::new();
         while let Some(Reverse((at, _, _))) = self.due.peek() {
@@ -340,7 +344,7 @@ impl<B: Book> BankCore<B> {
         (booked, reports)
     }
 
-    /// Does one thing to an order: changes it, books it, reports it.
+    /// Executes one event of an order: changes, books and reports it.
     fn perform(
         &mut self,
         order: &mut Order,
@@ -398,7 +402,7 @@ impl<B: Book> BankCore<B> {
         }
     }
 
-    /// Books money out or in under a new reference, and answers that reference.
+    /// Books an outgoing or incoming amount under a new reference and returns the reference.
     fn book_effect(
         &mut self,
         order: &mut Order,
@@ -433,7 +437,8 @@ impl<B: Book> BankCore<B> {
         }
     }
 
-    /// Takes a dossier out of the live ones, or finds it at rest, or begins it; with whether it was live.
+    /// Takes a dossier from the active ones, or finds it in the book, or creates it; returns
+    /// whether it was active.
     fn load(&mut self, end_to_end_id: &str) -> Result<(Dossier, bool), B::Fault> {
         match self.live.remove(end_to_end_id) {
             Some(dossier) => Ok((dossier, true)),

@@ -1,4 +1,4 @@
-//! The bank's records: orders, what it says of them, and the lines of its book. No behaviour that depends on time.
+//! The bank's records: orders, their statuses, and the lines of its book. Independent of time.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use domain::money::Money;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// One credit transfer as the bank reads it from a message.
+/// One credit transfer as the bank parses it from a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionView {
     /// InstrId.
@@ -31,7 +31,7 @@ pub struct InstructionView {
     pub beneficiary: Box<str>,
 }
 
-/// One question of a status request.
+/// One inquiry of a status request.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct QueryView {
     /// OrgnlInstrId; empty if the message has none.
@@ -42,7 +42,7 @@ pub struct QueryView {
     pub uetr: Box<str>,
 }
 
-/// Where an order stands at the bank.
+/// Status of an order at the bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TxStatus {
     /// `ACSP`: accepted, settlement in process.
@@ -51,16 +51,16 @@ pub enum TxStatus {
     Settled,
     /// `RJCT`: refused at once, or failed later.
     Rejected,
-    /// `CANC`: cancelled, the money is back.
+    /// `CANC`: cancelled and refunded.
     Cancelled,
-    /// `UNKN` (proprietary): the rail itself does not know.
+    /// `UNKN` (proprietary): the rail itself does not know the outcome.
     Unknown,
-    /// pacs.004: paid, and came back.
+    /// pacs.004: paid, then returned.
     Returned,
 }
 
 impl TxStatus {
-    /// The code of a pain.002. A returned order is `ACSC` there: that it came back is said by pacs.004 alone.
+    /// The code of a pain.002. A returned order is `ACSC` there: only pacs.004 reports the return.
     pub const fn code(self) -> &'static str {
         match self {
             TxStatus::Accepted => "ACSP",
@@ -72,28 +72,28 @@ impl TxStatus {
     }
 }
 
-/// What the bank says of one order, in an answer, to an inquiry or in a report.
+/// The bank's statement about one order, in an answer, to an inquiry or in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
     /// The rail.
     #[serde(rename = "l")]
     pub rail: Box<str>,
-    /// The order that it speaks of.
+    /// The order's instruction.
     #[serde(rename = "o")]
     pub instruction: InstructionView,
-    /// Where the order stands.
+    /// Status of the order.
     #[serde(rename = "s")]
     pub status: TxStatus,
     /// ISO 20022 external reason code.
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Box<str>>,
-    /// The bank's own words.
+    /// The bank's free-text explanation.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     pub info: Option<Box<str>>,
-    /// The bank's reference of the booking.
+    /// The bank's booking reference.
     #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Box<str>>,
-    /// When it came to stand so.
+    /// Time of this status.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
 }
@@ -101,25 +101,25 @@ pub struct Standing {
 /// One entry of a rail's feed of reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Its number within the rail, from 1, without gaps.
+    /// Sequence number within the rail, from 1, without gaps.
     #[serde(rename = "q")]
     pub sequence: u64,
-    /// What it says.
+    /// Contents of the report.
     #[serde(rename = "p")]
     pub standing: Standing,
 }
 
-/// Whether money went out or came back.
+/// Direction of a booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BookKind {
-    /// The beneficiary got the money.
+    /// Paid to the beneficiary.
     Paid,
-    /// The money came back.
+    /// Returned.
     Returned,
 }
 
-/// One booking: money that moved.
+/// One booking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BookLine {
     /// EndToEndId.
@@ -137,7 +137,7 @@ pub struct BookLine {
     pub account: Box<str>,
     /// The creditor's name.
     pub beneficiary: Box<str>,
-    /// When it was booked.
+    /// Booking time.
     #[serde(serialize_with = "as_text")]
     pub at: Timestamp,
     /// Paid or returned.
@@ -146,13 +146,13 @@ pub struct BookLine {
     pub reference: Box<str>,
 }
 
-/// One effect of an order, as stored with it.
+/// A booking stored with its order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// Paid or returned.
     #[serde(rename = "k")]
     pub kind: BookKind,
-    /// When.
+    /// Booking time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
     /// The bank's reference.
@@ -160,44 +160,44 @@ pub struct Effect {
     pub reference: Box<str>,
 }
 
-/// What happens to an order by itself.
+/// An automatic event of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Happening {
     /// It is paid, and reported.
     Settle,
-    /// It is paid; the report comes with a later [`Happening::Notify`].
+    /// It is paid; the report follows with a later [`Happening::Notify`].
     SettleSilently,
     /// The settlement is reported.
     Notify,
     /// It fails after acceptance.
     Fail,
-    /// The money comes back.
+    /// The money is returned.
     Return,
     /// A false refusal of a paid order is reported.
     Contradict,
 }
 
-/// One planned happening.
+/// One planned event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// When it falls due.
+    /// Due time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
-    /// What happens then.
+    /// The event.
     #[serde(rename = "w")]
     pub what: Happening,
 }
 
-/// One order that the bank took or refused.
+/// One order that the bank accepted or refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    /// What it says of itself: rail, instruction, status.
+    /// Its rail, instruction and status.
     #[serde(rename = "p")]
     pub standing: Standing,
-    /// What it did to the book, oldest first.
+    /// Its bookings, oldest first.
     #[serde(rename = "x", default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
-    /// What is still to happen, in order of time.
+    /// Pending events in order of time.
     #[serde(rename = "n", default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<Step>,
     /// Whether its reports are delivered twice.
@@ -206,7 +206,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Whether it is on `rail` and meant by these ids; an empty InstrId leaves it to the UETR.
+    /// Whether it is on `rail` and has these ids; an empty InstrId leaves the match to the UETR.
     pub fn is_meant_by(&self, rail: &str, instruction_id: &str, uetr: &str) -> bool {
         let own = &self.standing.instruction;
         let same_id = if instruction_id.is_empty() {
@@ -239,10 +239,10 @@ impl Order {
     }
 }
 
-/// Everything that the bank holds under one EndToEndId.
+/// All orders of one EndToEndId.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Dossier {
-    /// The orders, oldest first; more than one only after repetitions or on several rails.
+    /// The orders, oldest first; several only after repetitions or on several rails.
     pub orders: Vec<Order>,
 }
 
@@ -252,30 +252,30 @@ impl Dossier {
         self.orders.first().map_or("", |order| &order.standing.instruction.end_to_end_id)
     }
 
-    /// The newest order that these ids mean.
+    /// The newest order with these ids.
     pub fn find(&self, rail: &str, instruction_id: &str, uetr: &str) -> Option<&Order> {
         self.orders.iter().rev().find(|order| order.is_meant_by(rail, instruction_id, uetr))
     }
 
-    /// Whether something is still to happen by itself.
+    /// Whether it has pending events.
     pub fn is_live(&self) -> bool {
         self.orders.iter().any(|order| !order.plan.is_empty())
     }
 
-    /// How often it was paid and not returned.
+    /// Number of payouts less returns.
     pub fn paid_net(&self) -> usize {
         let effects = || self.orders.iter().flat_map(|order| &order.effects);
         let count = |kind| effects().filter(|effect| effect.kind == kind).count();
         count(BookKind::Paid).saturating_sub(count(BookKind::Returned))
     }
 
-    /// The lines of the book, order by order, oldest first.
+    /// The book's lines, order by order, oldest first.
     pub fn lines(&self) -> Vec<BookLine> {
         self.orders.iter().flat_map(|order| order.effects.iter().map(|effect| order.line(effect))).collect()
     }
 }
 
-/// Reads an amount as messages and the book's file write it: plain digits, no sign, no exponent.
+/// Parses an amount as in messages and the book's file: plain digits, no sign, no exponent.
 pub fn parse_money(text: &str, currency: &str) -> Option<Money> {
     if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;

@@ -1,4 +1,5 @@
-//! The bank in the words of [`domain::rail`], for the simulator: the same state machine without any message.
+//! The bank in the terms of [`domain::rail`], for the simulator: the same state machine without
+//! messages.
 
 use std::sync::Arc;
 
@@ -27,7 +28,8 @@ impl From<&Instruction> for InstructionView {
 }
 
 impl Standing {
-    /// The same as a client reads it from `message`; `None` if the order's ids are none of Corridor's.
+    /// The status as a client parses it from `message`; `None` if the order's ids are not
+    /// Corridor's.
     pub fn to_rail_report(&self, message: &str) -> Option<RailReport> {
         let own = &self.instruction;
         let attempt = AttemptId::from_instruction_id(&own.instruction_id)
@@ -45,7 +47,7 @@ impl Standing {
             attempt,
             reason: text(&self.reason),
             info: text(&self.info),
-            // A pacs.004's own reference is none of the pay-out that it undoes.
+            // A pacs.004's own reference is not that of the payout that it returns.
             bank_reference: text(&self.reference).filter(|_| status != RailStatus::Returned),
             amount: Some(own.amount),
             status,
@@ -57,7 +59,7 @@ impl Standing {
 }
 
 impl Report {
-    /// The report as a client reads it; `None` if the order's ids are none of Corridor's.
+    /// The report as a client parses it; `None` if the order's ids are not Corridor's.
     pub fn to_rail_report(&self) -> Option<RailReport> {
         let kind = message_kind(self.standing.status);
         self.standing.to_rail_report(&format!("{kind} SB-{}", self.sequence))
@@ -68,7 +70,7 @@ impl<B: Book> BankCore<B> {
     /// [`BankCore::receive`] for one instruction of the engine.
     pub fn receive_instruction(&mut self, instruction: &Instruction, now: Timestamp) -> Result<Submission, B::Fault> {
         Ok(match self.receive(&instruction.rail.0, &InstructionView::from(instruction), now)? {
-            Answer::Withheld => Submission::Indeterminate("no answer within the time-out".to_owned()),
+            Answer::Withheld => Submission::Indeterminate("no answer within the timeout".to_owned()),
             Answer::Reported(standing) => match in_pain_002(standing).to_rail_report("pain.002") {
                 Some(report) => Submission::Reported(report),
                 None => Submission::Taken,
@@ -76,7 +78,7 @@ impl<B: Book> BankCore<B> {
         })
     }
 
-    /// [`BankCore::inquire`] for one question of the engine.
+    /// [`BankCore::inquire`] for one inquiry of the engine.
     pub fn inquire_attempt(&mut self, rail: &RailId, inquiry: &Inquiry) -> Result<InquiryAnswer, B::Fault> {
         let query = QueryView {
             instruction_id: inquiry.attempt.instruction_id().into(),
@@ -88,28 +90,28 @@ impl<B: Book> BankCore<B> {
         Ok(known.map_or(InquiryAnswer::NotFound, InquiryAnswer::Reported))
     }
 
-    /// [`BankCore::due`] in the engine's words, each report with its rail.
+    /// [`BankCore::due`] in the engine's terms, each report with its rail.
     pub fn due_rail_reports(&mut self, now: Timestamp) -> Result<Vec<(RailId, RailReport)>, B::Fault> {
         let rail = |report: &Arc<Report>| RailId(Arc::from(&*report.standing.rail));
         let reports = self.due(now)?;
         Ok(reports.iter().filter_map(|report| Some((rail(report), report.to_rail_report()?))).collect())
     }
 
-    /// [`BankCore::collect`] as the port answers it.
+    /// [`BankCore::collect`] in the form of the port.
     pub fn collect_reports(&mut self, rail: &RailId, cursor: Option<&str>, limit: usize) -> Result<Reports, B::Fault> {
         let page = self.collect(&rail.0, cursor, limit)?;
         let (mut reports, mut unreadable) = (Vec::new(), Vec::new());
         for report in &page.reports {
             match report.to_rail_report() {
                 Some(known) => reports.push(BankReport::from(known)),
-                None => unreadable.push(format!("report {} names no attempt of ours", report.sequence)),
+                None => unreadable.push(format!("report {} names none of our attempts", report.sequence)),
             }
         }
         Ok(Reports { reports, unreadable, cursor: page.cursor, ..Reports::default() })
     }
 }
 
-/// A pain.002 has no code for a returned order: it says that the order was settled.
+/// A pain.002 has no code for a returned order: it reports the settlement.
 fn in_pain_002(mut standing: Standing) -> Standing {
     if standing.status == TxStatus::Returned {
         standing.status = TxStatus::Settled;

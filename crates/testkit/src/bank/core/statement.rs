@@ -1,6 +1,6 @@
-//! Statements of the accounts that the bank pays out of: what it booked since the last one, with the balances before and
-//! after. One for each rail and currency, at midnight UTC or when it is asked for, and wrong in one place when that is
-//! asked for. They are made from what was booked, never from what was reported.
+//! Statements of the bank's accounts: bookings since the last one, with opening and closing
+//! balances. One per rail and currency, at midnight UTC or on request, and with one mistake on
+//! request. They are produced from bookings, never from reports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use serde::{Deserialize, Serialize};
 use super::model::{BookKind, InstructionView, micros, money_text};
 use super::{BankCore, Book, Order};
 
-/// What every account held when the bank began, in minor units.
+/// Initial balance of every account in minor units.
 pub const OPENING_MINOR: i64 = 100_000_000_000;
-/// Bookings on one page.
+/// Maximum bookings per page.
 pub const PAGE_LINES_MAX: usize = 1_000;
-/// A period ends with this many bookings, whatever the time: they wait in memory for their statement.
+/// Maximum bookings per period, whatever the time: they stay in memory until their statement.
 const PERIOD_LINES_MAX: usize = 20_000;
-/// Minor units by which a mistake is off.
+/// Deviation of a mistake in minor units.
 const OFF_MINOR: i64 = 1;
 
 /// One booking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementLine {
-    /// InstrId; empty for a booking about nothing of the client's.
+    /// InstrId; empty for a booking unrelated to the client's instructions.
     #[serde(rename = "i")]
     pub instruction_id: Box<str>,
-    /// EndToEndId; empty likewise.
+    /// EndToEndId; likewise.
     #[serde(rename = "e")]
     pub end_to_end_id: Box<str>,
     /// UETR; empty if the instruction had none.
@@ -37,13 +37,13 @@ pub struct StatementLine {
     /// The amount.
     #[serde(rename = "m", with = "money_text")]
     pub amount: Money,
-    /// Whether money came in.
+    /// Whether it is a credit.
     #[serde(rename = "c", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_credit: bool,
     /// The bank's reference.
     #[serde(rename = "r")]
     pub reference: Box<str>,
-    /// When it was booked.
+    /// Booking time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
 }
@@ -53,7 +53,7 @@ impl StatementLine {
         if self.is_credit { self.amount.minor } else { -self.amount.minor }
     }
 
-    /// The same booking taken back.
+    /// The reversal of the booking.
     fn undone(&self) -> StatementLine {
         StatementLine {
             is_credit: !self.is_credit,
@@ -66,7 +66,7 @@ impl StatementLine {
 /// One page of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementPage {
-    /// Its number in the rail's feed.
+    /// Sequence number in the rail's feed.
     #[serde(rename = "q")]
     pub sequence: u64,
     /// The rail.
@@ -77,41 +77,41 @@ pub struct StatementPage {
     pub currency: Box<str>,
     /// The statement's id.
     pub id: Box<str>,
-    /// 1 for the first page.
+    /// Page number, from 1.
     pub page: u32,
-    /// Whether it is the last.
+    /// Whether it is the last page.
     pub last: bool,
-    /// The beginning of the period, included.
+    /// Start of the period, inclusive.
     #[serde(with = "micros")]
     pub from: Timestamp,
-    /// Its end, excluded.
+    /// End of the period, exclusive.
     #[serde(with = "micros")]
     pub to: Timestamp,
     /// Balance before this page, in minor units.
     pub opening: i64,
-    /// Balance behind it.
+    /// Balance after it.
     pub closing: i64,
     /// The bookings.
     pub lines: Vec<StatementLine>,
 }
 
-/// A mistake that a statement is to have.
+/// A mistake to put into a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// A booking comes with the next statement only.
+    /// A booking is delayed to the next statement.
     Missing,
-    /// A booking is over another amount; the next statement corrects it.
+    /// A booking has another amount; the next statement corrects it.
     Amount,
-    /// A booking stands there twice; the next statement corrects it.
+    /// A booking is listed twice; the next statement corrects it.
     Twice,
-    /// There is a booking about nothing of the client's.
+    /// A booking is unrelated to the client's instructions.
     Unknown,
-    /// The closing balance is not what the bookings make.
+    /// The closing balance does not match the bookings.
     Balance,
 }
 
 impl Mistake {
-    /// Every mistake with its name.
+    /// All mistakes with their names.
     pub const ALL: [(&'static str, Mistake); 5] = [
         ("missing", Mistake::Missing),
         ("amount", Mistake::Amount),
@@ -121,7 +121,7 @@ impl Mistake {
     ];
 }
 
-/// What was booked since an account's last statement.
+/// Bookings since an account's last statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Period {
     #[serde(rename = "l")]
@@ -155,7 +155,7 @@ impl Periods {
         self.0.entry((rail.into(), currency.into())).or_insert_with(begin).lines.push(line);
     }
 
-    /// Puts back what the book held.
+    /// Restores a period from the book.
     pub fn restore(&mut self, period: Period) {
         self.0.insert((period.rail.clone(), period.currency.clone()), period);
     }
@@ -165,7 +165,7 @@ impl Periods {
     }
 }
 
-/// The end of a period, as the book keeps it.
+/// The end of a period, as recorded in the book.
 pub struct Closing<'a> {
     /// The statement's pages.
     pub pages: &'a [Arc<StatementPage>],
@@ -173,7 +173,7 @@ pub struct Closing<'a> {
     pub next: &'a Period,
 }
 
-/// A booking as a statement has it.
+/// A booking as a statement line.
 pub(super) fn line(order: &Order, kind: BookKind, now: Timestamp, reference: &str) -> StatementLine {
     let InstructionView { instruction_id, end_to_end_id, uetr, amount, .. } = &order.standing.instruction;
     StatementLine {
@@ -194,7 +194,7 @@ pub(super) fn midnight_after(at: Timestamp) -> Timestamp {
 }
 
 impl Period {
-    /// What stands in the statement, the closing balance that it states, and what the next period begins with.
+    /// The statement's lines, its stated closing balance, and the start of the next period.
     fn with(&self, mistake: Option<(Mistake, &str)>) -> (Vec<StatementLine>, i64, Vec<StatementLine>) {
         let mut lines = self.lines.clone();
         let mut held = Vec::new();
@@ -238,8 +238,9 @@ impl Period {
 }
 
 impl<B: Book> BankCore<B> {
-    /// Ends the period of every account and puts its statement into the rail's feed; the one that a mistake's booking
-    /// belongs to is wrong in that place. `false`: no account has booked that, and nothing is ended.
+    /// Ends the period of every account and adds its statement to the rail's feed; the one with the
+    /// mistake's booking gets the mistake. `false` means that no account has booked it, and no
+    /// period ends.
     pub fn close_statements(&mut self, now: Timestamp, mistake: Option<(Mistake, &str)>) -> Result<bool, B::Fault> {
         let booked = |period: &Period, id: &str| period.lines.iter().any(|line| &*line.end_to_end_id == id);
         if let Some((_, id)) = mistake
@@ -292,7 +293,7 @@ impl<B: Book> BankCore<B> {
         pages
     }
 
-    /// Ends the periods at midnight, and before they grow beyond what is kept in memory.
+    /// Ends the periods at midnight, and before they exceed their maximum size.
     pub fn close_due(&mut self, now: Timestamp) -> Result<bool, B::Fault> {
         if !self.behaviour.statements {
             return Ok(false);
@@ -308,7 +309,7 @@ impl<B: Book> BankCore<B> {
     }
 }
 
-/// The currency of an account; its code is one that the bank itself wrote.
+/// The currency of an account, from a code that the bank itself wrote.
 pub fn currency_of(page: &StatementPage) -> Option<Currency> {
     Currency::parse(&page.currency)
 }

@@ -1,4 +1,4 @@
-//! Steering by hand: the sandbox makes an order end as its user wishes, within what a bank can do.
+//! Manual control: the sandbox ends an order as its user requests, within a bank's possibilities.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use domain::time::Timestamp;
 use super::model::{Happening, Standing, TxStatus};
 use super::{BankCore, Book};
 
-/// What a user of the sandbox can make happen.
+/// An outcome that a sandbox user can request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Pay it.
     Settle,
     /// Let it fail after acceptance.
     Fail,
-    /// Send the paid money back.
+    /// Return the paid money.
     Return,
     /// Cancel and refund it.
     Cancel,
-    /// Forget what became of it.
+    /// Make its outcome unknown.
     Unknown,
 }
 
@@ -34,20 +34,20 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why an order cannot be steered so.
+/// Reason why an order cannot have the requested outcome.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SteerFault<F> {
-    /// No order under that EndToEndId.
-    #[error("the bank knows no order with this EndToEndId")]
+    /// No order with that EndToEndId.
+    #[error("the bank has no order with this EndToEndId")]
     NotFound,
-    /// The order's state does not allow it.
-    #[error("an order that is {} cannot be steered to {wanted}; possible: {}", .status.code(), list(.legal))]
+    /// The order's state does not permit it.
+    #[error("an order with status {} cannot be changed to {wanted}; possible: {}", .status.code(), list(.legal))]
     Illegal {
-        /// Where the order stands.
+        /// Status of the order.
         status: TxStatus,
-        /// What was asked.
+        /// Requested outcome.
         wanted: Outcome,
-        /// What is possible.
+        /// Possible outcomes.
         legal: &'static [Outcome],
     },
     /// The book failed.
@@ -62,7 +62,7 @@ fn list(outcomes: &[Outcome]) -> String {
     outcomes.iter().map(Outcome::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What an order in `status` can still be made to do.
+/// Possible outcomes of an order in `status`.
 pub fn legal(status: TxStatus) -> &'static [Outcome] {
     match status {
         TxStatus::Accepted => &[Outcome::Settle, Outcome::Fail, Outcome::Cancel, Outcome::Unknown],
@@ -73,8 +73,8 @@ pub fn legal(status: TxStatus) -> &'static [Outcome] {
 }
 
 impl<B: Book> BankCore<B> {
-    /// Makes the newest order of an EndToEndId end so, now, and drops what was planned for it. The outcome is booked
-    /// and reported as if the bank had come to it itself.
+    /// Ends the newest order of an EndToEndId now and drops its planned events. The outcome is
+    /// booked and reported as if the bank had decided it.
     pub fn steer(
         &mut self,
         end_to_end_id: &str,

@@ -1,4 +1,4 @@
-//! What becomes of an order, ending by ending, and what a repetition does.
+//! Outcomes of orders by ending, and effects of repetitions.
 
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -38,7 +38,8 @@ fn query(view: &InstructionView) -> QueryView {
     }
 }
 
-/// Lets everything happen and answers `(message, code, reason, seconds since the start)` of each report.
+/// Executes all events and returns `(message, code, reason, seconds since the start)` of each
+/// report.
 fn run(core: &mut BankCore<MemoryBook>) -> Vec<(&'static str, &'static str, Option<String>, i64)> {
     let mut reports = Vec::new();
     while let Some(at) = core.next_due() {
@@ -74,7 +75,7 @@ fn check(account: &str, answer: Option<&str>, reports: &[(&str, &str)], book: &[
 }
 
 #[test]
-fn the_account_chooses_the_ending() {
+fn the_account_selects_the_ending() {
     use BookKind::{Paid, Returned};
     check("PK36SCBL0000001123456702", Some("ACSP"), &[("camt.054", "ACSC")], &[Paid], "ACSC");
     check("PK36SCBL0000001123450001", Some("ACSP"), &[("pain.002", "RJCT")], &[], "RJCT");
@@ -112,7 +113,7 @@ fn orders_settle_within_the_promised_times() {
 }
 
 #[test]
-fn money_that_comes_back_does_so_within_ten_seconds() {
+fn returns_happen_within_ten_seconds() {
     let mut core = bank(Behaviour::default());
     for number in 0..200 {
         let Ok(_) = core.receive(RAIL, &view(number, "0003"), START);
@@ -122,9 +123,10 @@ fn money_that_comes_back_does_so_within_ten_seconds() {
     assert_eq!(returned.count(), 200);
 }
 
-/// The line hangs, then breaks, and the first inquiry follows: by then the order is paid, and no report has said so.
+/// The connection hangs, then breaks, and the first inquiry follows: by then the order is paid, but
+/// not reported.
 #[test]
-fn a_withheld_order_is_asked_about_within_ten_seconds_and_found_paid() {
+fn a_withheld_order_is_inquired_about_within_ten_seconds_and_found_paid() {
     let asked = START + BankConfig::default().hang + INQUIRY_DELAYS[0];
     assert!(asked < START + Span::secs(10), "{asked}");
     let mut core = bank(Behaviour::default());
@@ -174,7 +176,7 @@ fn a_repetition_never_pays_twice() {
 }
 
 #[test]
-fn an_order_that_was_refused_may_come_again_as_another_attempt() {
+fn a_refused_order_may_be_sent_again_as_another_attempt() {
     let mut core = bank(Behaviour::instant());
     let Ok(_) = core.receive(RAIL, &view(1, "0002"), START);
     let second = InstructionView { instruction_id: "second".into(), ..view(1, "9") };
@@ -252,7 +254,7 @@ fn faults_double_and_delay_reports() {
 }
 
 #[test]
-fn steering_takes_legal_ways_only() {
+fn only_legal_outcomes_can_be_requested() {
     let mut core = bank(Behaviour::default());
     let order = view(1, "0004");
     let key = order.end_to_end_id.clone();
@@ -261,7 +263,7 @@ fn steering_takes_legal_ways_only() {
     let refused = core.steer(&key, Outcome::Return, START).expect_err("not paid");
     assert_eq!(
         refused.to_string(),
-        "an order that is UNKN cannot be steered to return; possible: settle, fail, cancel"
+        "an order with status UNKN cannot be changed to return; possible: settle, fail, cancel"
     );
     assert_eq!(core.steer(&key, Outcome::Settle, START).expect("settled").status, TxStatus::Settled);
     assert_eq!(core.steer(&key, Outcome::Return, START).expect("returned").status, TxStatus::Returned);
@@ -275,7 +277,7 @@ fn steering_takes_legal_ways_only() {
     let waiting = view(3, "1");
     let Ok(_) = core.receive(RAIL, &waiting, START);
     assert_eq!(core.steer(&waiting.end_to_end_id, Outcome::Fail, START).expect("failed").status, TxStatus::Rejected);
-    assert!(run(&mut core).is_empty(), "what was planned is dropped");
+    assert!(run(&mut core).is_empty(), "planned events are dropped");
     let Ok(page) = core.collect(RAIL, None, 10);
     assert_eq!(page.kind(), Some("camt.054"));
 }
@@ -305,7 +307,7 @@ fn instruction(account: &str) -> Instruction {
 }
 
 #[test]
-fn the_engine_s_words_say_the_same() {
+fn the_engine_s_terms_are_equivalent() {
     let mut core = bank(Behaviour::instant());
     let order = instruction("0003");
     let rail = order.rail.clone();

@@ -1,4 +1,4 @@
-//! The sums of the book, for comparing with the ledger. They never influence what the bank does.
+//! Totals of the book, for comparison with the ledger. They never influence the bank's behaviour.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{BookKind, money_text};
 
-/// One movement of money, as the sums need it.
+/// One movement of money, as input of the totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Booked {
     /// The rail.
     #[serde(rename = "l")]
     pub rail: Box<str>,
-    /// How much.
+    /// Amount.
     #[serde(rename = "m", with = "money_text")]
     pub amount: Money,
     /// Paid or returned.
     #[serde(rename = "k")]
     pub kind: BookKind,
-    /// Whether it paid an EndToEndId that was already paid and not returned.
+    /// Whether the EndToEndId was already paid and not returned.
     #[serde(rename = "a", default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
 }
 
-/// The sums of one rail and currency.
+/// Totals of one rail and currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RailTotals {
-    /// Number of pay-outs.
+    /// Number of payouts.
     pub paid: u64,
     /// Their sum in minor units.
     pub paid_minor: i128,
@@ -38,12 +38,12 @@ pub struct RailTotals {
     pub returned_minor: i128,
 }
 
-/// The sums of the book.
+/// Totals of the book.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BookTotals {
     /// By rail and currency.
     pub rails: BTreeMap<(Box<str>, Currency), RailTotals>,
-    /// Pay-outs of an EndToEndId that was already paid and not returned: must be 0 wherever the client is right.
+    /// Payouts of an EndToEndId that was already paid and not returned: 0 for a correct client.
     pub paid_again: u64,
 }
 

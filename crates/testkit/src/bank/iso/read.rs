@@ -1,14 +1,14 @@
-//! Reading: one pass over the text, by the path of local names, into the bank's own views.
+//! Parsing: one pass over the text, by the path of local names, into the bank's own views.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::super::core::{InstructionView, QueryView, parse_money};
 
-/// Elements within elements; ISO 20022 payment messages need about 12.
+/// Maximum nesting of elements; ISO 20022 payment messages need about 12.
 const DEPTH_MAX: usize = 32;
 
-/// A message that a client may send.
+/// A message from a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// pain.001.
@@ -22,34 +22,34 @@ pub enum Message {
     Inquiries {
         /// MsgId.
         id: String,
-        /// The questions, in the message's order.
+        /// The inquiries, in the message's order.
         queries: Vec<QueryView>,
     },
 }
 
-/// Why a message cannot be read. Nothing of it was taken.
+/// Reason why a message is rejected. Nothing of it was accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum IsoFault {
-    /// It is not well-formed.
+    /// Not well-formed.
     #[error("not well-formed XML: {0}")]
     Xml(#[from] quick_xml::Error),
     /// Document type declarations, unknown entities and deep nesting are refused.
     #[error("{0} is not allowed")]
     Forbidden(&'static str),
-    /// Another message than the bank reads.
+    /// Not a supported message.
     #[error("the Document's namespace is {0:?}, expected pain.001.001.09 or pacs.028.001.03")]
     Namespace(String),
     /// An element is missing or empty.
     #[error("{0} is missing")]
     Missing(&'static str),
-    /// An element's value breaks a rule.
+    /// An element's value violates a rule.
     #[error("{field} {value:?} {rule}")]
     Invalid {
         /// The element.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         value: String,
-        /// The rule that it breaks.
+        /// The violated rule.
         rule: &'static str,
     },
 }
@@ -76,7 +76,7 @@ struct Draft {
     queries: Vec<QueryView>,
 }
 
-/// Reads a message of a client.
+/// Parses a client's message.
 pub fn read(xml: &str) -> Result<Message, IsoFault> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
@@ -119,7 +119,7 @@ pub fn read(xml: &str) -> Result<Message, IsoFault> {
     }
 }
 
-/// The elements whose place in the path means something.
+/// Elements that are significant in a path.
 const KNOWN: [&str; 20] = [
     "InstdAmt",
     "Id",
@@ -184,7 +184,7 @@ fn resolve(entity: &BytesRef<'_>) -> Result<char, IsoFault> {
         "gt" => Ok('>'),
         "quot" => Ok('"'),
         "apos" => Ok('\''),
-        _ => Err(IsoFault::Forbidden("an entity of its own")),
+        _ => Err(IsoFault::Forbidden("a custom entity")),
     }
 }
 
@@ -194,7 +194,7 @@ fn take(field: &mut String, name: &'static str) -> Result<Box<str>, IsoFault> {
 }
 
 impl Draft {
-    /// Takes the value of the element that ends at `path`.
+    /// Stores the value of the element that ends at `path`.
     fn close(&mut self, kind: Kind, path: &[&'static str], text: &str) -> Result<(), IsoFault> {
         let field = match path {
             [.., "GrpHdr", "MsgId"] => &mut self.message_id,
@@ -232,7 +232,7 @@ impl Draft {
             amount: amount.ok_or_else(|| IsoFault::Invalid {
                 field: "InstdAmt",
                 value: format!("{currency} {digits}"),
-                rule: "is no positive amount of a currency that the bank pays",
+                rule: "is not a positive amount of a currency that the bank pays",
             })?,
             account,
             beneficiary: take(&mut self.beneficiary, "Cdtr/Nm")?,

@@ -1,4 +1,4 @@
-//! Writing camt.053.001.08, the statement of an account, one page a message.
+//! Writes camt.053.001.08, the statement of an account, one page per message.
 
 use domain::money::Money;
 

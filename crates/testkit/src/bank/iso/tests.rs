@@ -1,4 +1,4 @@
-//! Messages read and written, and those refused.
+//! Messages parsed, written and refused.
 
 use domain::currency::Currency;
 use domain::money::Money;
@@ -46,7 +46,7 @@ fn standing(status: TxStatus) -> Standing {
     }
 }
 
-/// `path=text` of every leaf, which also proves the document well-formed.
+/// `path=text` of every leaf, which also proves that the document is well-formed.
 fn leaves(xml: &str) -> Vec<String> {
     let mut reader = Reader::from_str(xml);
     let (mut path, mut text, mut leaves) = (Vec::new(), String::new(), Vec::new());
@@ -94,7 +94,7 @@ fn a_pacs_028_is_read() {
 }
 
 #[test]
-fn messages_that_break_a_rule_are_refused_with_the_field_named() {
+fn messages_that_violate_a_rule_are_refused_with_the_field() {
     for (from, to, named) in [
         ("pain.001.001.09", "pain.001.001.03", "namespace"),
         ("<NbOfTxs>2", "<NbOfTxs>3", "NbOfTxs"),
@@ -123,7 +123,7 @@ fn messages_that_break_a_rule_are_refused_with_the_field_named() {
 }
 
 #[test]
-fn documents_say_what_the_bank_says() {
+fn documents_contain_the_banks_statements() {
     let header = Header { id: "SB-1".into(), created_at: Timestamp(0) };
     let pain =
         status_document(&header, Original { id: "M<1", name: "pain.001.001.09" }, &[standing(TxStatus::Rejected)]);

@@ -1,4 +1,4 @@
-//! Writing: text put together directly, in the schemas' element order, every value escaped.
+//! Writing: text assembled directly, in the schemas' element order, with every value escaped.
 
 use std::borrow::Borrow;
 
@@ -11,13 +11,13 @@ use super::super::core::{Standing, TxStatus, money_digits};
 const INFO_CHARS_MAX: usize = 105;
 /// Schema: Max34Text of an account's other identification, in characters.
 pub(super) const ACCOUNT_CHARS_MAX: usize = 34;
-/// Bytes per transaction that the buffer is made for.
+/// Buffer size per transaction in bytes.
 const TRANSACTION_BYTES: usize = 640;
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:";
-/// What stands where an identification is mandatory and none is known (ISO 20022 usage).
+/// Placeholder for a mandatory but unknown identification (ISO 20022 usage).
 const NOT_PROVIDED: &str = "NOTPROVIDED";
 
-/// The head of a message of the bank.
+/// Header of a bank's message.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// MsgId, at most 35 characters.
@@ -58,7 +58,7 @@ impl Xml {
                 '<' => self.0.push_str("&lt;"),
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
-                // XML 1.0 has no way to write these.
+                // XML 1.0 cannot represent these.
                 control if control.is_control() => self.0.push(' '),
                 other => self.0.push(other),
             }
@@ -167,7 +167,7 @@ fn reason(xml: &mut Xml, standing: &Standing) {
     }
 }
 
-/// The message that carries these reports, which are all of one kind: a camt.054.001.08 for settlements, a
+/// The message for these reports, which are all of one kind: a camt.054.001.08 for settlements, a
 /// pacs.004.001.09 for returns, else a pain.002.001.10.
 pub fn reports_document<S: Borrow<Standing>>(header: &Header, standings: &[S]) -> String {
     match standings.first().map(|first| first.borrow().status) {

@@ -1,5 +1,5 @@
-//! Connections that can be cut without an answer, and a listener that refuses while the bank is down. Neither knows
-//! what is said over them.
+//! Connections that can be cut without an answer, and a listener that refuses while the bank is
+//! down. Both are independent of the protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// How long to wait before a failed bind or accept is tried again.
+/// Delay before a failed bind or accept is retried.
 const RETRY_MILLIS: u64 = 20;
 
-/// Cuts one connection: whatever is written to it afterwards closes it instead.
+/// Cuts one connection: any later write closes it instead.
 #[derive(Clone, Debug, Default)]
 pub struct Cut(Arc<AtomicBool>);
 
 impl Cut {
-    /// Cuts it.
+    /// Cuts the connection.
     pub fn cut(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -80,7 +80,8 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// The listener. While the bank is down its socket is closed, so that connections are refused by the system.
+/// The listener. While the bank is down its socket is closed, so that the system refuses
+/// connections.
 #[derive(Debug)]
 pub struct Door {
     address: SocketAddr,
@@ -89,13 +90,13 @@ pub struct Door {
 }
 
 impl Door {
-    /// Binds `address`; port 0 takes any, and keeps it.
+    /// Binds `address`; port 0 selects any port and keeps it.
     pub async fn bind(address: SocketAddr, down: watch::Receiver<bool>) -> io::Result<Door> {
         let socket = TcpListener::bind(address).await?;
         Ok(Door { address: socket.local_addr()?, socket: Some(socket), down })
     }
 
-    /// Where it listens, also while it is down.
+    /// Address of the listener, also while it is down.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -103,7 +104,7 @@ impl Door {
     async fn open(&mut self) -> io::Result<TcpListener> {
         if *self.down.borrow_and_update() {
             self.socket = None;
-            // Nobody can open it again once the sender is gone.
+            // It cannot be reopened once the sender is gone.
             if self.down.wait_for(|down| !*down).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -136,11 +137,11 @@ impl Listener for Door {
             match self.next().await {
                 Ok(Some((stream, peer))) => match stream.set_nodelay(true) {
                     Ok(()) => return (Connection { stream, cut: Cut::default() }, peer),
-                    Err(fault) => tracing::debug!(%fault, "the simulated bank lost a connection"),
+                    Err(fault) => tracing::debug!(%fault, "simulated bank connection failed"),
                 },
                 Ok(None) => {}
                 Err(fault) => {
-                    tracing::warn!(%fault, "the simulated bank cannot accept connections");
+                    tracing::warn!(%fault, "simulated bank failed to accept connections, will retry");
                     tokio::time::sleep(Duration::from_millis(RETRY_MILLIS)).await;
                 }
             }

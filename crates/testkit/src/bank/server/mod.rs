@@ -1,8 +1,9 @@
-//! The bank over HTTP, per rail under `/{rail}`: `POST payments` (pain.001 → pain.002), `POST inquiries` (pacs.028 →
-//! pain.002), `GET reports?after=&wait=` (one document of the oldest new reports, or 204), `GET book?end_to_end_id=`.
+//! The bank over HTTP, per rail under `/{rail}`: `POST payments` (pain.001 → pain.002), `POST
+//! inquiries` (pacs.028 → pain.002), `GET reports?after=&wait=` (one document of the oldest new
+//! reports, or 204), `GET book?end_to_end_id=`.
 //!
-//! It decides nothing: it reads, asks the core, and writes. Faults of the line (hanging, lost answers, being down)
-//! are made here.
+//! It decides nothing: it parses, calls the core, and writes. Connection faults (hanging, lost
+//! answers, being down) are injected here.
 
 pub(crate) mod connection;
 
@@ -29,14 +30,14 @@ use super::service::{BankFault, Shared, stopped};
 
 /// A message of 1,000 transactions takes about 2 MiB.
 const BODY_MAX_BYTES: usize = 16 << 20;
-/// Reports in one document.
+/// Maximum reports per document.
 const REPORTS_MAX: usize = 1_000;
-/// The longest wait for reports.
+/// Maximum wait for reports.
 const WAIT_MAX_SECONDS: u64 = 60;
-/// The header that carries the cursor behind the last report of a document.
+/// Header with the cursor after the last report of a document.
 const CURSOR_HEADER: &str = "x-report-cursor";
 
-/// Begins to serve on `address`; answers the address and the task.
+/// Starts to serve on `address`; returns the address and the task.
 pub(super) async fn listen(
     shared: Arc<Shared>,
     address: SocketAddr,
@@ -56,29 +57,29 @@ pub(super) async fn listen(
     let service = routes.into_make_service_with_connect_info::<Cut>();
     let task = tokio::spawn(async move {
         if let Err(fault) = axum::serve(door, service).with_graceful_shutdown(stop).await {
-            tracing::error!(%fault, "the simulated bank no longer serves");
+            tracing::error!(%fault, "simulated bank server failed");
         }
     });
     Ok((bound, task))
 }
 
-/// How a request ends.
+/// End of a request.
 enum Reply {
     Ready(Response),
-    /// The line breaks at once.
+    /// The connection breaks at once.
     Lost,
-    /// The line hangs, then breaks.
+    /// The connection hangs, then breaks.
     Hang,
 }
 
 impl From<BankFault> for Reply {
     fn from(_: BankFault) -> Reply {
-        // A bank that has stopped answers nothing; why was logged where it stopped.
+        // A stopped bank does not answer; the reason was logged when it stopped.
         Reply::Lost
     }
 }
 
-/// A response that never leaves: the cut connection drops it.
+/// A response that is never sent: the cut connection drops it.
 #[derive(Clone, Copy)]
 struct NoAnswer;
 
@@ -112,7 +113,7 @@ async fn wait(shared: &Shared, span: Span) {
     }
 }
 
-/// Makes the faults of the line.
+/// Injects connection faults.
 async fn line(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(cut): ConnectInfo<Cut>,
@@ -179,7 +180,7 @@ async fn inquiries(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, 
     reply.deliver(&shared).await
 }
 
-/// The pain.002 that answers a pacs.028: what is unknown is left out.
+/// The pain.002 that answers a pacs.028, without unknown orders.
 pub(super) fn answer_inquiries(
     shared: &Shared,
     rail: &str,

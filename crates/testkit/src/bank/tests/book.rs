@@ -16,7 +16,7 @@ const RAIL: &str = "pak-raast";
 const START: Timestamp = Timestamp(1_795_244_268_000_000);
 
 fn open(path: &Path) -> BankCore<Journal> {
-    // Another start has another clock: what the book says of its beginning counts.
+    // Another start has another clock: the book's creation time counts.
     let (journal, restored) = Journal::open(path, START + Span::days(1)).expect("a book");
     BankCore::resume(Behaviour::default(), journal, restored)
 }
@@ -39,7 +39,7 @@ fn status(core: &mut BankCore<Journal>, number: u128) -> Option<TxStatus> {
 }
 
 #[test]
-fn everything_goes_on_after_a_restart() {
+fn everything_continues_after_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("bank").join("book.jsonl");
     let mut core = open(&path);
@@ -86,7 +86,7 @@ fn everything_goes_on_after_a_restart() {
 }
 
 #[test]
-fn a_torn_last_line_is_cut_off() {
+fn a_torn_last_line_is_truncated() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("book.jsonl");
     let mut core = open(&path);
@@ -128,12 +128,12 @@ fn a_damaged_line_in_the_middle_and_a_second_opener_are_refused() {
 }
 
 #[test]
-fn what_is_not_committed_was_never_promised() {
+fn uncommitted_changes_are_lost() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("book.jsonl");
     let mut core = open(&path);
     core.receive(RAIL, &view(1, "0002"), START).expect("refused");
-    assert_eq!(status(&mut core, 1), Some(TxStatus::Rejected), "found while it waits to be written");
+    assert_eq!(status(&mut core, 1), Some(TxStatus::Rejected), "found before it is written");
     drop(core);
     assert_eq!(status(&mut open(&path), 1), None);
 }

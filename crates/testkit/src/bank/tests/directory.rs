@@ -1,4 +1,4 @@
-//! The bank host to host.
+//! The host-to-host bank.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ async fn replies(root: &Path, count: usize) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn files_are_taken_answered_and_filed() {
+async fn files_are_processed_answered_and_moved() {
     let root = tempfile::tempdir().expect("a directory");
     let bank = SimulatedBank::start(config(root.path())).await.expect("a bank");
     put(root.path(), "a.xml", &pain_001(&[(1, "1"), (2, "0002"), (3, "0006")]));
@@ -71,7 +71,7 @@ async fn files_are_taken_answered_and_filed() {
 }
 
 #[tokio::test]
-async fn a_file_met_again_after_a_restart_pays_nothing() {
+async fn a_file_found_again_after_a_restart_pays_nothing() {
     let root = tempfile::tempdir().expect("a directory");
     let mut settings = config(root.path());
     settings.behaviour.without_duplicate_detection.insert("bgd-beftn".into());
@@ -79,7 +79,7 @@ async fn a_file_met_again_after_a_restart_pays_nothing() {
     put(root.path(), "a.xml", &pain_001(&[(1, "1")]));
     let first = replies(root.path(), 2).await;
     bank.stop().await;
-    // As if the bank had died between its book and the filing.
+    // As if the bank had died between its book and the move.
     let out = root.path().join("h2h/out");
     fs::rename(out.join("done/a.xml"), out.join("a.xml")).expect("moved");
     let bank = SimulatedBank::start(settings).await.expect("a bank");

@@ -24,7 +24,7 @@ impl Response {
     }
 }
 
-/// One request on a connection of its own; `None`: closed without an answer.
+/// One request on its own connection; `None` if it closed without an answer.
 async fn request(address: SocketAddr, line: &str, body: &str) -> Option<Response> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let head = format!("{line} HTTP/1.1\r\nhost: bank\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -50,7 +50,7 @@ fn instant() -> BankConfig {
 }
 
 #[tokio::test]
-async fn a_payment_goes_its_whole_way() {
+async fn a_payment_completes() {
     let (bank, address) = start(instant()).await;
     let message = pain_001(&[(1, "1"), (2, "0002"), (3, "0003")]);
     let answer = request(address, "POST /pak-raast/payments", &message).await.expect("an answer");
@@ -90,7 +90,7 @@ async fn a_payment_goes_its_whole_way() {
 }
 
 #[tokio::test]
-async fn messages_at_the_wrong_place_are_refused() {
+async fn messages_at_the_wrong_path_are_refused() {
     let (bank, address) = start(instant()).await;
     for (line, body) in [
         ("POST /r/payments", "garbage"),
@@ -104,7 +104,7 @@ async fn messages_at_the_wrong_place_are_refused() {
 }
 
 #[tokio::test]
-async fn a_withheld_answer_hangs_and_closes_though_the_order_was_taken() {
+async fn a_withheld_answer_hangs_and_closes_although_the_order_was_accepted() {
     let (bank, address) = start(instant()).await;
     assert!(request(address, "POST /r/payments", &pain_001(&[(1, "0006")])).await.is_none());
     let batch = request(address, "POST /r/payments", &pain_001(&[(2, "0006"), (3, "1")])).await.expect("an answer");
@@ -138,7 +138,7 @@ async fn lost_answers_and_repetitions_never_pay_twice() {
 }
 
 #[tokio::test]
-async fn a_bank_that_is_down_refuses_connections_and_comes_back_at_its_address() {
+async fn a_bank_that_is_down_refuses_connections_and_returns_at_its_address() {
     let (bank, address) = start(instant()).await;
     bank.set_faults(Faults { down: true, ..Faults::NONE }).expect("running");
     let refused = || async { TcpStream::connect(address).await.is_err() };
@@ -169,7 +169,7 @@ async fn time_comes_from_the_clock_and_stopping_ends_a_waiting_request() {
 }
 
 #[tokio::test]
-async fn a_bank_goes_on_where_it_was_stopped() {
+async fn a_bank_continues_after_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let book = Some(dir.path().join("book.jsonl"));
     let clock = Arc::new(HandClock::new());

@@ -13,10 +13,10 @@ use domain::ports::{Answer, Clock};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
-/// Longer than anything here takes.
+/// Longer than any step here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A clock that stands still until it is moved.
+/// A manually advanced clock.
 struct HandClock(AtomicI64);
 
 impl HandClock {
@@ -35,7 +35,7 @@ impl Clock for HandClock {
     }
 
     fn sleep_until(&self, _: Timestamp) -> Answer<'static, ()> {
-        // The bank looks again at once, and at its own pace.
+        // The bank checks again at once, at its own pace.
         Box::pin(tokio::task::yield_now())
     }
 }

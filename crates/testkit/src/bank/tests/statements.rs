@@ -1,4 +1,4 @@
-//! Statements: what was booked, in one place, over stops and pages, and wrong where that is asked for.
+//! Statements: the bookings, across restarts and pages, with mistakes on request.
 
 use std::path::Path;
 
@@ -32,11 +32,11 @@ fn pay(core: &mut BankCore<Journal>, number: u128) {
     core.due(START).expect("settled");
 }
 
-/// The page that is next behind `cursor`, past reports.
+/// The next page after `cursor`, skipping reports.
 fn next(core: &mut BankCore<Journal>, cursor: &mut Option<String>) -> StatementPage {
     loop {
         let page = core.collect(RAIL, cursor.as_deref(), 10).expect("a page");
-        *cursor = Some(page.cursor.expect("something waits"));
+        *cursor = Some(page.cursor.expect("an item"));
         if let Some(statement) = page.statement {
             return (*statement).clone();
         }
@@ -48,7 +48,7 @@ fn amounts(page: &StatementPage) -> Vec<i64> {
 }
 
 #[test]
-fn a_statement_has_what_was_booked_over_a_stop_and_follows_the_one_before() {
+fn a_statement_has_the_bookings_across_a_restart_and_follows_the_previous_one() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("book.jsonl");
     let mut core = open(&path);
@@ -74,7 +74,7 @@ fn a_statement_has_what_was_booked_over_a_stop_and_follows_the_one_before() {
 }
 
 #[test]
-fn each_mistake_is_where_it_was_asked_for_and_mended_where_a_bank_would() {
+fn each_mistake_is_where_requested_and_corrected_as_by_a_bank() {
     for (mistake, wrong, then) in [
         (Mistake::Missing, vec![-1_500], vec![-1_500]),
         (Mistake::Amount, vec![-1_501, -1_500], vec![1_501, -1_500]),
@@ -87,7 +87,7 @@ fn each_mistake_is_where_it_was_asked_for_and_mended_where_a_bank_would() {
         pay(&mut core, 1);
         pay(&mut core, 2);
         let id = instruction_id(1);
-        assert!(!core.close_statements(START, Some((mistake, "nobody's"))).expect("looked for"));
+        assert!(!core.close_statements(START, Some((mistake, "unknown"))).expect("no fault"));
         assert!(core.close_statements(START, Some((mistake, &id))).expect("made"));
         let mut cursor = None;
         let page = next(&mut core, &mut cursor);
@@ -101,7 +101,7 @@ fn each_mistake_is_where_it_was_asked_for_and_mended_where_a_bank_would() {
 }
 
 #[test]
-fn a_long_statement_has_pages_that_follow_each_other() {
+fn a_long_statement_has_consecutive_pages() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut core = open(&dir.path().join("book.jsonl"));
     for number in 1..=1_001 {

@@ -1,5 +1,5 @@
-//! Every code of both services: status and code from the documents, which tests hold against the source; when and what
-//! to do from the tables here, which must name every code and no other.
+//! Every error code of both services: status and code from the documents, which tests compare with
+//! the source; condition and remedy from the tables here, which must cover every code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use super::super::{document, wallet::wallet_document};
 use super::rules::RULES;
 use super::{MARK, check};
 
-/// Status, code, when, what to do.
+/// Status, code, condition, remedy.
 type Row = (u16, &'static str, &'static str, &'static str);
 
 /// Payment Service v2, by status.
@@ -19,81 +19,86 @@ const PAYMENT: [Row; 25] = [
     (
         400,
         "corridor_unavailable",
-        "the corridor is closed, or no rail into it can take the amount now",
-        "ask for a quote later; [corridors and rails](../guides/corridors-and-rails.md) says what opens one",
+        "the corridor is closed, or no rail is available for the amount now",
+        "retry later; see [corridors and rails](../guides/corridors-and-rails.md)",
     ),
     (
         400,
         "rate_unavailable",
-        "there is no rate for the pair, or the last one is too old to quote from",
-        "ask again in a minute; if it stays, tell the operator",
+        "the pair has no rate, or its last rate is too old for a quote",
+        "retry in a minute; if it persists, contact the operator",
     ),
     (
         400,
         "open_quote_limit",
-        "too many quotes are open in the corridor; `limit` says how many may be",
-        "pay or let expire what is open",
+        "too many quotes are open in the corridor; `limit` is the maximum",
+        "pay open quotes or let them expire",
     ),
     (
         400,
         "quote_not_found",
-        "there is no such quote, or it is another country's or another client's",
+        "the quote does not exist, or belongs to another country or client",
         "check the id and `country`",
     ),
     (
         400,
         "quote_used",
-        "the quote was paid before; `payment_id` says by which payment",
-        "look at that payment: it may be your own first try",
+        "the quote was already paid by the payment `payment_id`",
+        "check that payment: it may be your own first attempt",
     ),
-    (400, "quote_expired", "its `expires` has come", "ask for a new quote"),
+    (400, "quote_expired", "its `expires` has passed", "request a new quote"),
     (
         400,
         "insufficient_balance",
-        "the prefund does not cover amount, premium and cost of the rail",
-        "pay in, then send the same request again while the quote is valid",
+        "the prefund does not cover the amount, premium and rail cost",
+        "top up the prefund, then repeat the request while the quote is valid",
     ),
     (
         400,
         "payment_not_found",
-        "there is no such payment, or it is another country's or another client's",
+        "the payment does not exist, or belongs to another country or client",
         "check the id and `country`",
     ),
     (
         400,
         "cursor_ahead",
         "`after` (or `Last-Event-ID`) is beyond the newest event, `head`: a position of another tenant, environment or log, or of a log that was reset or restored",
-        "begin with `after=0`, and bring your records up to date with GET /v2/payments",
+        "start with `after=0`, and update your records with GET /v2/payments",
     ),
     (
         400,
         "cursor_expired",
-        "`after` names an event that is older than the log keeps (30 days)",
-        "begin with `after=0`, and bring your records up to date with GET /v2/payments",
+        "`after` is older than the stored events (30 days)",
+        "start with `after=0`, and update your records with GET /v2/payments",
     ),
-    (400, "body_incomplete", "the connection ended before the body did", "send it again with the same `external_id`"),
+    (
+        400,
+        "body_incomplete",
+        "the connection ended before the body was complete",
+        "repeat it with the same `external_id`",
+    ),
     (
         401,
         "unauthorized",
         "the token is missing or wrong; outside production the message names the claim",
-        "`corridor token inspect` says what is wrong with a token; check the clock, the key's text, `aud` and `iss`",
+        "run `corridor token inspect`; check the clock, the key, `aud` and `iss`",
     ),
-    (403, "key_suspended", "the access key is suspended", "ask the operator"),
+    (403, "key_suspended", "the access key is suspended", "contact the operator"),
     (
         403,
         "address_not_allowed",
         "the access key may not be used from your address",
-        "call from an agreed address, or agree on another",
+        "call from an allowed address, or have yours allowed",
     ),
-    (403, "corridor_not_enabled", "the corridor is not agreed for you", "ask the operator"),
-    (404, "not_found", "there is no such path", "check the path; ids that are unknown are 400"),
-    (405, "method_not_allowed", "the path does not take this method", "check the method"),
-    (408, "body_too_slow", "the body did not arrive in time", "send it again with the same `external_id`"),
+    (403, "corridor_not_enabled", "the corridor is not agreed for you", "contact the operator"),
+    (404, "not_found", "the path does not exist", "check the path; unknown ids are 400"),
+    (405, "method_not_allowed", "the path does not support the method", "check the method"),
+    (408, "body_too_slow", "the body did not arrive in time", "repeat it with the same `external_id`"),
     (
         409,
         "request_under_way",
-        "the first request with this Idempotency-Key is still being worked on",
-        "wait for `Retry-After`, send it again with the same key",
+        "the first request with this Idempotency-Key is still in progress",
+        "wait for `Retry-After`, then repeat it with the same key",
     ),
     (413, "body_too_large", "the body is larger than 64 KiB", "send less: no valid request is that large"),
     (
@@ -102,24 +107,19 @@ const PAYMENT: [Row; 25] = [
         "the body is not `application/json`, or is compressed",
         "set `content-type: application/json`, no `content-encoding`",
     ),
-    (
-        429,
-        "rate_limited",
-        "more requests than the access key may make",
-        "wait for `Retry-After`; see [limits](limits.md)",
-    ),
+    (429, "rate_limited", "the access key's rate limit is exceeded", "wait for `Retry-After`; see [limits](limits.md)"),
     (429, "too_many_streams", "too many event streams are open with this access key", "close one"),
     (
         500,
         "internal_error",
-        "the service failed; whether something was done is not known",
-        "look before you repeat: GET /v2/payments with `search_type=external_id`; tell the operator the `request_id`",
+        "the service failed; the outcome is unknown",
+        "check before you repeat: GET /v2/payments with `search_type=external_id`; give the operator the `request_id`",
     ),
     (
         503,
         "unavailable",
-        "the service is busy or cannot reach what it needs",
-        "wait for `Retry-After`, send the same request again with the same `external_id`",
+        "the service is busy, or a dependency is unavailable",
+        "wait for `Retry-After`, then repeat it with the same `external_id`",
     ),
 ];
 
@@ -128,80 +128,80 @@ const WALLET: [Row; 16] = [
     (
         400,
         "INVALID_REQUEST",
-        "the request breaks a rule; `field`, `message` and `details.faults` say which",
-        "mend the field",
+        "the request violates a rule; see `field`, `message` and `details.faults`",
+        "correct the field",
     ),
     (
         401,
         "UNAUTHORIZED",
         "the token is missing or wrong; outside production the message names the claim",
-        "`corridor token inspect` says what is wrong with a token",
+        "run `corridor token inspect`",
     ),
     (
         403,
         "FORBIDDEN",
         "a role is missing (`details.required_role`), or the key is suspended or used from another address",
-        "put the role into the token, or ask the operator",
+        "add the role to the token, or contact the operator",
     ),
     (
         403,
         "KYC_REQUIRED",
-        "the customer's KYC level is too low; `required_kyc_level` says which would do",
-        "identify the customer further, then provision with that level",
+        "the customer's KYC level is below `required_kyc_level`",
+        "verify the customer, then provision with that level",
     ),
     (
         404,
         "NOT_FOUND",
-        "there is no such thing (`field` says what), it is another client's, or no such path",
+        "the resource named by `field` does not exist or belongs to another client, or the path does not exist",
         "check the id",
     ),
-    (405, "INVALID_REQUEST", "the path does not take this method", "check the method"),
-    (408, "INVALID_REQUEST", "the body did not arrive in time", "send it again with the same Idempotency-Key"),
+    (405, "INVALID_REQUEST", "the path does not support the method", "check the method"),
+    (408, "INVALID_REQUEST", "the body did not arrive in time", "repeat it with the same Idempotency-Key"),
     (
         409,
         "CONFLICT",
-        "its state does not allow it (`details.current_status`), or the first request with this Idempotency-Key is under way",
-        "read it, then decide; with a key wait for `Retry-After`",
+        "its state does not allow it (`details.current_status`), or the first request with this Idempotency-Key is in progress",
+        "read it, then decide; with a key, wait for `Retry-After`",
     ),
-    (409, "WALLET_EXISTS", "the customer has a wallet: `existing_wallet_id`", "use that one"),
+    (409, "WALLET_EXISTS", "the customer already has a wallet: `existing_wallet_id`", "use that one"),
     (413, "INVALID_REQUEST", "the body is larger than 64 KiB", "send less"),
     (415, "INVALID_REQUEST", "the body has a `content-encoding`", "send it uncompressed"),
     (
         422,
         "VALIDATION_FAILED",
-        "well-formed, but not as things stand: the wallet is blocked (`details.wallet_status`), or the Idempotency-Key had another body",
+        "the current state does not allow it: the wallet is blocked (`details.wallet_status`), or the Idempotency-Key was used with a different body",
         "do not repeat: see `message`",
     ),
-    (422, "INSUFFICIENT_BALANCE", "the wallet has less than asked for: `details.available_balance`", "ask for less"),
+    (422, "INSUFFICIENT_BALANCE", "the wallet's balance is too low: `details.available_balance`", "reduce the amount"),
     (
         429,
         "RATE_LIMIT_EXCEEDED",
-        "more requests in this minute than the group of operations has",
+        "the rate limit of the group of operations is exceeded",
         "wait for `Retry-After`; see [limits](limits.md)",
     ),
     (
         500,
         "INTERNAL_ERROR",
-        "the service failed; whether something was done is not known",
-        "repeat a POST with the same Idempotency-Key only; tell the operator the `request_id`",
+        "the service failed; the outcome is unknown",
+        "repeat a POST only with the same Idempotency-Key; give the operator the `request_id`",
     ),
     (
         503,
         "SERVICE_UNAVAILABLE",
-        "busy, or there is no current rate",
-        "wait for `Retry-After`, send the same again with the same Idempotency-Key",
+        "busy, or no current rate is available",
+        "wait for `Retry-After`, then repeat it with the same Idempotency-Key",
     ),
 ];
 
 const HEAD: &str = "
-Both services answer errors as JSON and always with the header `X-Request-Id`; the same id is in the body and in the
-operator's log. Codes are stable: programs decide by status and code, never by the text of a message.
+Both services return errors as JSON with the header `X-Request-Id`; the same id is in the body and in the
+operator's log. Codes are stable: programs rely on status and code, never on the text of a message.
 
-A POST that was answered with 500, 503, 408 or not at all may have been carried out. Send it again with the same
-`external_id` (payments) or `Idempotency-Key` (both services): it is carried out once.
+A POST that returned 500, 503, 408 or no response may have been executed. Repeat it with the same
+`external_id` (payments) or `Idempotency-Key` (both services): it is executed once.
 
-Errors are looked for in this order: 401, 403, 429, the shape of the request (422; 400 in the wallet service), then what
-it names and whether it can be done.
+Checks run in this order: 401, 403, 429, the structure of the request (422; 400 in the wallet service), then the
+named resources and their state.
 ";
 
 const FAULTS: &str = "
@@ -233,7 +233,7 @@ fn status(name: &str) -> u16 {
     }
 }
 
-/// Status and code of everything that the document of the payment service lists.
+/// Status and code of every error in the payment service's document.
 fn payment_codes(document: &Value) -> BTreeSet<(u16, &str)> {
     let schemas = document["components"]["schemas"].as_object().expect("an object");
     let coded =
@@ -274,7 +274,7 @@ fn the_tables_name_every_code_and_no_other() {
     assert_eq!(told, payment_codes(&payment));
     let told: BTreeSet<&str> = WALLET.iter().map(|(_, code, ..)| *code).collect();
     assert_eq!(told, listed(&wallet["components"]["schemas"]["Error"]["properties"]["error"]));
-    // Every status that an operation of the wallet service may answer with, and those of no operation.
+    // Every error status of the wallet service's operations, and those outside operations.
     let mut statuses = BTreeSet::from([405]);
     for operation in wallet["paths"]
         .as_object()
@@ -290,13 +290,13 @@ fn the_tables_name_every_code_and_no_other() {
 }
 
 #[test]
-fn errors_md_says_what_the_documents_say() {
+fn errors_md_matches_the_documents() {
     let (payment, wallet) = (document(), wallet_document());
     let mut out = format!("# Errors\n\n{MARK}\n{HEAD}\n## Payment Service v2\n\nThe body is `{{\"detail\": …}}`:\n");
     out.push_str(&example(&payment, "/components/responses/BadRequest/content/application~1json/example"));
     table(&mut out, &PAYMENT);
     out.push_str(
-        "\n### Faults of fields (422)\n\nAll faults of a request at once. `loc` says where, `type` is the rule:\n",
+        "\n### Field errors (422)\n\nAll errors of a request at once. `loc` is the location, `type` the rule:\n",
     );
     out.push_str(FAULTS);
     rules(&mut out, &listed(&payment["components"]["schemas"]["ValidationItem"]["properties"]["type"]));

@@ -1,4 +1,5 @@
-//! Every event of both services with an example: names from the domain, words and examples from the documents.
+//! Every event of both services with an example: names from the domain, descriptions from the
+//! documents.
 
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ fn block(out: &mut String, value: &Value) {
     writeln!(out, "\n```json\n{text}\n```").expect("writing to a string");
 }
 
-/// The example of the documents, as `kind` looks.
+/// The document's example of `kind`.
 fn payment_example(document: &Value, kind: EventKind) -> Value {
     let examples = &document["components"]["examples"];
     let mut event = examples["event"]["value"].clone();
@@ -33,7 +34,7 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
         event["data"] = examples["quote"]["value"].clone();
         return event;
     }
-    // An update changes something else than the status: a bank reference of a payment that succeeded, say.
+    // An update changes something other than the status, for example a bank reference.
     let written = |state: &PaymentState| !matches!(state, PaymentState::Pending | PaymentState::Canceled);
     let state = PaymentState::ALL.into_iter().filter(written).find(|state| EventKind::of(*state) == kind);
     let state = state.unwrap_or(PaymentState::Succeeded);
@@ -46,7 +47,7 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
 }
 
 #[test]
-fn events_md_says_what_the_documents_say() {
+fn events_md_matches_the_documents() {
     let (payment, wallet) = (document(), wallet_document());
     let mut out = format!("# Events\n\n{MARK}\n{HEAD}\n## Wallet Service v1\n");
     for kind in WalletEventKind::ALL {

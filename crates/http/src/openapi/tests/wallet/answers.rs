@@ -1,5 +1,5 @@
-//! The sample answers and events of the document against what `wallet_v1::render` writes: names, order, texts, to the
-//! byte.
+//! Compares the document's sample responses and events with the output of `wallet_v1::render`, byte
+//! for byte.
 
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
@@ -39,7 +39,7 @@ fn check(name: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
     assert_eq!(written, sample(WALLET, name), "{name}");
 }
 
-/// A list of one entry.
+/// A list with one entry.
 fn check_list(name: &str, entries: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
     check(name, |out| {
         out.array(entries, |items| items.object(fill));
@@ -100,7 +100,7 @@ fn payment_requests_are_written_as_the_document_shows_them() {
     let mut money = RequestMoney::default();
     money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, 25_500_000);
     check_list("requestList", "payment_requests", |out| render::listed_request(out, &paid, &money, &links()));
-    // The sender has paid, the customer has nothing.
+    // The sender has paid; the customer has received nothing yet.
     let mut refused = RequestMoney::default();
     refused.add((DepositState::Rejected, Pot::Escrow), StableCoin::Usdc, 25_500_000);
     check("rejectedRequest", |out| render::found_request(out, &paid, &refused, &links()));
@@ -134,7 +134,7 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
     let quoted = Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
     check("rate", |out| render::quoted(out, StableCoin::Usdc, &quoted));
     check("order", |out| render::created_order(out, &order(ExchangeState::Pending)));
-    // A repeated request is answered as the first one was.
+    // A repeated request gets the first response.
     let applied =
         ExchangeOrder { rate: Decimal::new(27_900, 2), payout: Money::new(2_776_050, Currency::Pkr), ..settled() };
     check("order", |out| render::created_order(out, &applied));
@@ -144,7 +144,7 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
 }
 
 #[test]
-fn what_goes_wrong_with_an_order_is_told_once_its_coins_are_back() {
+fn an_orders_failure_is_shown_once_its_tokens_are_returned() {
     let failing = |state| ExchangeOrder { failure: Some(OrderFailure::PayoutFailed), ..order(state) };
     let written = |order: &ExchangeOrder| String::from_utf8(write::object(|out| render::listed_order(out, order)));
     let returning = written(&failing(ExchangeState::Returning)).expect("UTF-8");

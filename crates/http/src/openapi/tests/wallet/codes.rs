@@ -1,11 +1,11 @@
-//! The errors that the document lists against those that stand in the source.
+//! Compares the errors in the document with those in the source.
 
 use std::path::Path;
 
 use super::*;
 use crate::openapi::tests::codes::{listed, literal, second_argument, sources};
 
-/// Every source file of the wallet service's wire, without tests.
+/// Every source file of the wallet service's HTTP layer, without tests.
 fn wire() -> Vec<String> {
     let mut texts = Vec::new();
     for room in ["src/wallet_v1", "src/problem", "src/decode", "src/auth"] {
@@ -27,7 +27,7 @@ fn the_codes_are_those_of_the_source() {
 }
 
 #[test]
-fn each_operation_tells_of_codes_that_there_are_and_of_all_of_them() {
+fn each_operation_documents_exactly_its_error_codes() {
     let document = wallet_document();
     let all = listed(&document["components"]["schemas"]["Error"]["properties"]["error"]);
     let mut told = BTreeSet::new();
@@ -78,9 +78,9 @@ fn the_rules_of_fields_are_those_of_the_source() {
     for text in &texts {
         rules.extend(text.split("Fault::new(").skip(1).filter_map(second_argument).filter_map(literal));
     }
-    // What the account's rules of Pakistan come from; they are written with v2's names.
+    // Raised by the account rules of Pakistan, under v2's names.
     rules.extend(["invalid_account_number", "invalid_bic", "invalid_branch_code", "branch_iban_mismatch"]);
-    // Told by the engine, which knows the rails.
+    // Raised by the engine, which knows the rails.
     rules.insert("unsupported_characters");
     // Rules of shapes that only Payment Service v2 uses.
     for other in [

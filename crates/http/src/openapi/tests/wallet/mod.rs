@@ -1,4 +1,5 @@
-//! Holds the description of Wallet Service v1 against the code: operations, decoders, refusals, renderings.
+//! Compares the document of Wallet Service v1 with the code: operations, decoders, refusals,
+//! renderings.
 
 mod answers;
 mod codes;

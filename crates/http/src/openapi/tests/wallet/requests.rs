@@ -1,4 +1,4 @@
-//! What the document allows in a request against what the decoders take.
+//! Compares the requests that the document allows with those that the decoders accept.
 
 use serde_json::json;
 
@@ -132,7 +132,7 @@ fn the_patterns_are_the_decoders() {
         let texts = proptest::string::string_regex(pattern).expect("a regular expression");
         for _ in 0..64 {
             let text = texts.new_tree(&mut runner).expect("a text").current();
-            // No pattern can say that an amount is more than nothing.
+            // No pattern can require an amount above zero.
             if text.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
                 continue;
             }

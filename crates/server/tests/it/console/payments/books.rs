@@ -52,12 +52,12 @@ async fn a_comparison_can_be_asked_for(on: On) {
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let to = treasury.post("/reconciliation/compare", &[]).await.done();
     let compared = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        treasury.fetch(&to).await.page().contains("Everything agrees.")
+        treasury.fetch(&to).await.page().contains("No discrepancies.")
     });
     assert!(compared.await, "the service compares");
     has(
         &treasury.fetch(&to).await.page(),
-        &["Accounts at rails", "No rail contradicts what is known.", "statements agree"],
+        &["Accounts at rails", "No contradictory reports.", "bank statements match"],
     );
 }
 
@@ -67,7 +67,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     let id = bank.paid(Country::Pak, |order| order).await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
-    has(&treasury.get("/reconciliation").await.page(), &["No bank has sent a statement"]);
+    has(&treasury.get("/reconciliation").await.page(), &["No bank statement (camt.053) received"]);
     let end_to_end = id.replace('-', "");
     assert!(bank.running.bank().close_statements(Some((Mistake::Twice, &end_to_end))).expect("made"));
     let kept = || async { !bank.running.store().covered().await.expect("read").is_empty() };
@@ -78,7 +78,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     let link = format!("/search?q={id}");
     has(
         &treasury.get("/reconciliation").await.page(),
-        &["statements: 1", &link, "Every report was about a payment of ours.", "pak-raast", "PKR"],
+        &["Bank statement discrepancies: 1", &link, "Every report matches a payment.", "pak-raast", "PKR"],
     );
     let alerts = treasury.get("/alerts").await.page();
     has(&alerts, &["rail mismatch", &link]);
@@ -87,10 +87,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
         .keep_strays(&RailId::new("pak-raast"), &["pain.002 B-9: <odd>".to_owned()], &[], bank.running.now())
         .await
         .expect("kept");
-    has(
-        &treasury.get("/reconciliation").await.page(),
-        &["Reports about nothing of ours: 1", "pain.002 B-9: &#60;odd&#62;"],
-    );
+    has(&treasury.get("/reconciliation").await.page(), &["Unmatched reports: 1", "pain.002 B-9: &#60;odd&#62;"]);
     drop(treasury);
     bank.finish().await;
 }

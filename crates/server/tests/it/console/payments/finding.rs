@@ -1,4 +1,4 @@
-//! One box finds everything by any of its ids, and nothing of another bank.
+//! The search finds everything by any of its ids, and nothing of another bank.
 
 use domain::country::Country;
 use domain::ids::PaymentId;
@@ -12,21 +12,21 @@ on_both_stores! {
     a_payment_is_found_by_each_of_its_ids
     wallets_and_what_belongs_to_them_are_found
     several_things_of_one_name_are_listed
-    nothing_is_told_of_another_bank
-    what_cannot_be_looked_for_is_told
+    nothing_is_shown_of_another_bank
+    invalid_searches_are_reported
 }
 
 fn encoded(text: &str) -> String {
     text.replace('%', "%25").replace(':', "%3A").replace(' ', "%20").replace('=', "%3D")
 }
 
-/// Where the box leads to.
+/// The page that a search opens.
 async fn leads_to(officer: &Officer, text: &str) -> String {
     officer.get(&format!("/search?q={}", encoded(text))).await.done()
 }
 
 async fn finds_nothing(officer: &Officer, text: &str) {
-    has(&officer.get(&format!("/search?q={}", encoded(text))).await.page(), &["Nothing of this tenant is known by"]);
+    has(&officer.get(&format!("/search?q={}", encoded(text))).await.page(), &["No results for"]);
 }
 
 /// Every name of a payment.
@@ -113,10 +113,10 @@ async fn several_things_of_one_name_are_listed(on: On) {
     let second = named_payment(&bank, &reference).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get(&format!("/search?q={}", encoded(&reference))).await.page();
-    has(&page, &["2 things are known by", &first, &second]);
+    has(&page, &["2 results for", &first, &second]);
 }
 
-async fn nothing_is_told_of_another_bank(on: On) {
+async fn nothing_is_shown_of_another_bank(on: On) {
     let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
     let id = named_payment(&bank, "not yours").await;
     let stranger = officer(&other, &[Role::Treasury, Role::Compliance]).await;
@@ -126,15 +126,15 @@ async fn nothing_is_told_of_another_bank(on: On) {
     finds_nothing(&stranger, bank.any_quote().await.id()).await;
 }
 
-async fn what_cannot_be_looked_for_is_told(on: On) {
+async fn invalid_searches_are_reported(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
-    has(&viewer.get("/search").await.page(), &["Type an id"]);
+    has(&viewer.get("/search").await.page(), &["Enter an id"]);
     finds_nothing(&viewer, "no such thing").await;
     finds_nothing(&viewer, "0x0000000000000000000000000000000000000001").await;
     finds_nothing(&viewer, &format!("0x{}", "ab".repeat(32))).await;
     let page = viewer.get(&format!("/search?q={}", "x".repeat(129))).await.refused(422);
-    has(&page, &["At most 128 characters"]);
+    has(&page, &["Enter at most 128 characters"]);
     let page = viewer.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E").await.page();
     lacks(&page, &["<script>alert"]);
 }

@@ -21,14 +21,17 @@ on_both_stores! {
 async fn the_overview_counts_what_was_paid(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
-    has(&viewer.get("/overview").await.page(), &["No payment was accepted in this time.", "Success rate"]);
+    has(&viewer.get("/overview").await.page(), &["No payments in this period.", "Success rate"]);
     let paid = bank.paid(Country::Pak, |order| order).await;
     bank.reaches(Country::Pak, &paid, "succeeded").await;
     let failed = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0001")).await;
     bank.reaches(Country::Pak, &failed, "failed").await;
     let page = viewer.get("/overview?window=1h").await.page();
-    has(&page, &["50.0 %", "1 of 2 that ended were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"]);
-    has(&page, &["Volume of each corridor in coin, last hour", "aria-labelledby=\"volume-title\""]);
+    has(
+        &page,
+        &["50.0 %", "1 of 2 completed payments were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"],
+    );
+    has(&page, &["Volume per corridor in stablecoin, last hour", "aria-labelledby=\"volume-title\""]);
     lacks(&page, &["style=", "onclick"]);
 }
 
@@ -43,7 +46,7 @@ async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {
     assert!(page.find(&second) < page.find(&first), "the newest first");
     lacks(&page, &["Zulfiqar", "Bhattacharya", &account("6702")]);
     let page = viewer.get("/payments?status=nonsense").await.refused(422);
-    has(&page, &["There is no status of that name."]);
+    has(&page, &["Unknown status."]);
 }
 
 async fn payments_are_filtered_by_state_country_and_day(on: On) {
@@ -65,7 +68,7 @@ async fn payments_are_filtered_by_state_country_and_day(on: On) {
     ] {
         let page = viewer.get(&format!("/payments?{query}")).await.page();
         assert_eq!([&pak, &ind].map(|id| page.contains(id)), shown, "{query}");
-        assert_eq!(page.contains("No payment fits."), shown == [false, false], "{query}");
+        assert_eq!(page.contains("No payments match."), shown == [false, false], "{query}");
     }
 }
 
@@ -147,6 +150,6 @@ async fn roles_decide_who_sees_what(on: On) {
     }
     auditor.post("/reconciliation/compare", &[]).await.refused(403);
     auditor.post("/rates/pricing", &[]).await.refused(403);
-    lacks(&auditor.get("/rates").await.page(), &["Propose other prices"]);
+    lacks(&auditor.get("/rates").await.page(), &["Propose new prices"]);
     lacks(&viewer.get("/overview").await.page(), &["/ledger\""]);
 }

@@ -1,5 +1,5 @@
-//! The payment side of the console: what its pages show after real payments, what their forms do, and that another
-//! bank's officer sees nothing of it.
+//! The payment side of the console: pages after real payments, forms, and isolation from another
+//! bank's officer.
 
 mod books;
 mod finding;
@@ -20,17 +20,17 @@ async fn officer(bank: &Bank, roles: &[Role]) -> Officer {
     Officer::sign_in(&bank.running, &bank.tenant.tag, scope, roles).await
 }
 
-/// An officer of the whole installation, at this bank's pages.
+/// An officer of the whole installation, on this bank's pages.
 async fn head_office(bank: &Bank, roles: &[Role]) -> Officer {
     Officer::sign_in(&bank.running, &bank.tenant.tag, Scope::All, roles).await
 }
 
-/// The page at an address that a page led to.
+/// The page that another page links to.
 async fn page_at(officer: &Officer, path: &str) -> String {
     officer.fetch(path).await.page()
 }
 
-/// Asserts that a page has all of these words.
+/// Asserts that a page contains all of these texts.
 #[track_caller]
 fn has(page: &str, words: &[&str]) {
     for word in words {
@@ -38,7 +38,7 @@ fn has(page: &str, words: &[&str]) {
     }
 }
 
-/// Asserts that a page has none of these words.
+/// Asserts that a page contains none of these texts.
 #[track_caller]
 fn lacks(page: &str, words: &[&str]) {
     for word in words {

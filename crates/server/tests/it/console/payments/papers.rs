@@ -1,4 +1,4 @@
-//! What the console hands out for keeping: receipts of payments, statements of accounts.
+//! Downloads: receipts of payments, statements of accounts.
 
 use domain::country::Country;
 use domain::user::Role;
@@ -108,7 +108,7 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
     let request = bank.request(&wallet, "25.00", "USDC").await;
     let request = request["payment_request_id"].text();
     let operator = Officer::of(&bank, &[Role::Operator, Role::Auditor]).await;
-    has(&operator.get(&format!("/wallets/{wallet}")).await.page(), &["No person has done anything about it."]);
+    has(&operator.get(&format!("/wallets/{wallet}")).await.page(), &["No activity by users."]);
     operator.post(&format!("/requests/{request}/cancel"), &[("why", "asked for twice")]).await.done();
     has(
         &operator.get(&format!("/requests/{request}")).await.page(),
@@ -123,7 +123,7 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
     let by = noted[0].deed.request_id.clone().expect("each request has an id");
     has(&page, &[&by]);
     let found = operator.get(&format!("/search?q={by}")).await.page();
-    has(&found, &["Done by the request", "wallet.block", &format!("/wallets/{wallet}")]);
+    has(&found, &["Actions of the request", "wallet.block", &format!("/wallets/{wallet}")]);
     let proposed = operator.post(&format!("/wallets/{wallet}/unblock"), &[("why", "it was nothing")]).await.done();
     has(&operator.get(&format!("/wallets/{wallet}")).await.page(), &["approval.propose", "it was nothing"]);
     assert!(proposed.starts_with("/console/approvals/"), "{proposed}");

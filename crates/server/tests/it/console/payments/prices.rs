@@ -1,4 +1,4 @@
-//! Rates, and prices that two people change.
+//! Rates, and price changes by two users.
 
 use domain::country::Country;
 use domain::currency::Currency;
@@ -22,7 +22,7 @@ async fn rates_are_shown_with_their_age_and_margin(on: On) {
     viewer.get("/rates?country=XXX").await.refused(404);
 }
 
-/// Fields of the form with these margins.
+/// Form fields with these margins.
 fn form<'a>(margin: &'a str, to_ind: &'a str, why: &'a str) -> [(&'a str, &'a str); 5] {
     [("premium", "30"), ("margin", margin), ("spread", "50"), ("margin_IND", to_ind), ("why", why)]
 }
@@ -31,16 +31,16 @@ async fn prices_are_proposed_by_one_and_approved_by_another(on: On) {
     let bank = Bank::new(on).await;
     let (maker, checker) = (officer(&bank, &[Role::Treasury]).await, officer(&bank, &[Role::Approver]).await);
     let before = bank.quote(Country::Ind, Currency::Aed, "100").await.0["rate"].number().to_owned();
-    has(&maker.get("/rates").await.page(), &["Propose other prices"]);
+    has(&maker.get("/rates").await.page(), &["Propose new prices"]);
     let approval = maker.post("/rates/pricing", &form("10", "900", "new agreement")).await.done();
     assert!(approval.starts_with("/console/approvals/"), "{approval}");
-    lacks(&maker.get("/rates").await.page(), &["Propose other prices"]);
+    lacks(&maker.get("/rates").await.page(), &["Propose new prices"]);
     has(&maker.get("/rates").await.page(), &["Proposed by", "new agreement"]);
     let same = bank.quote(Country::Ind, Currency::Aed, "100").await.0["rate"].number().to_owned();
     assert_eq!(same, before, "nothing has changed yet");
     let approve = format!("{approval}/approve");
     let refused = maker.send(&approve, &[("why", "me too")]).await;
-    assert!([403, 409].contains(&refused.status), "nobody approves his own: {refused:?}");
+    assert!([403, 409].contains(&refused.status), "proposers cannot approve: {refused:?}");
     checker.send(&approve, &[("why", "agreed")]).await.done();
     let tenant = bank.running.store().tenant(bank.tenant.id).await.expect("read").expect("there");
     assert_eq!((tenant.policy.margin_bps, tenant.policy.margin_bps_for(Country::Ind)), (10, 900));

@@ -1,4 +1,4 @@
-//! A payment's page: why it is where it is, and everything that happened.
+//! A payment's page: the reason for its state, and its history.
 
 use domain::country::Country;
 use domain::user::Role;
@@ -9,18 +9,18 @@ use crate::harness::{Bank, On, on_both_stores};
 on_both_stores! {
     a_paid_payment_tells_everything_in_order
     a_refused_payment_tells_why
-    a_payment_in_review_says_who_has_to_decide
+    a_payment_in_review_names_the_pending_decision
     an_unknown_payment_is_resolved_by_two
     a_payment_that_came_back_shows_both_ways
 }
 
-/// A name of the sample list, written a little differently: for a person to decide.
+/// A near match of the sample list, for review.
 const ALIKE: &str = "Zorblax Qibbletan";
 
-/// The places of these words, which must come in this order.
+/// The positions of these texts, which must be in this order.
 #[track_caller]
 fn in_order(page: &str, words: &[&str]) {
-    let table = page.split_once("What happened, the first thing first").expect("the timeline").1;
+    let table = page.split_once("Timeline, oldest first").expect("the timeline").1;
     let mut from = 0;
     for word in words {
         let at = table[from..].find(word).unwrap_or_else(|| panic!("no {word:?} behind the others in {table}"));
@@ -43,7 +43,7 @@ async fn a_paid_payment_tells_everything_in_order(on: On) {
     in_order(
         &page,
         &[
-            "Quote made",
+            "Quote created",
             "Order accepted",
             "Booked",
             "Event payment.queued",
@@ -52,7 +52,7 @@ async fn a_paid_payment_tells_everything_in_order(on: On) {
             "Event payment.succeeded",
         ],
     );
-    lacks(&page, &["Decide whether it may be paid", "Say what became of it"]);
+    lacks(&page, &["Approve or reject the payment", "Record the outcome"]);
     viewer.get("/payments/6f0c0000-0000-4000-8000-000000000000").await.refused(404);
 }
 
@@ -65,25 +65,28 @@ async fn a_refused_payment_tells_why(on: On) {
     has(&page, &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"]);
 }
 
-async fn a_payment_in_review_says_who_has_to_decide(on: On) {
+async fn a_payment_in_review_names_the_pending_decision(on: On) {
     let bank = Bank::new(on).await;
     let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
     let compliance = officer(&bank, &[Role::Compliance]).await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["A person has to decide: screening scored", "Decide whether it may be paid", "in review"]);
+    has(&page, &["A reviewer has to decide: screening scored", "Approve or reject the payment", "in review"]);
     has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
-    has(&compliance.get("/overview").await.page(), &["Payments in review", "the oldest for"]);
+    has(&compliance.get("/overview").await.page(), &["Payments in review", "oldest waiting"]);
     let link = format!("/review/payments/{id}");
     has(&page, &[&link]);
     compliance.post(&format!("{link}/decide"), &[("verdict", "approve"), ("why", "another birth date")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["let pass by a person", "reported it as paid"]);
+    has(&page, &["approved by a user", "reported it as paid"]);
     let deeds = bank.running.store().audit_about(bank.tenant.id, &id).await.expect("read");
     let request = deeds[0].deed.request_id.clone().expect("each request has an id");
     in_order(&page, &["Order accepted", "review.approve", "another birth date", &compliance.login, &request]);
-    has(&compliance.get(&format!("/search?q={request}")).await.page(), &["Done by the request", "review.approve", &id]);
-    lacks(&page, &["Decide whether it may be paid"]);
+    has(
+        &compliance.get(&format!("/search?q={request}")).await.page(),
+        &["Actions of the request", "review.approve", &id],
+    );
+    lacks(&page, &["Approve or reject the payment"]);
 }
 
 async fn an_unknown_payment_is_resolved_by_two(on: On) {
@@ -92,13 +95,20 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     bank.reaches(Country::Pak, &id, "unknown").await;
     let maker = officer(&bank, &[Role::Operator]).await;
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["has not said what became of it", "two people have to find out", "Say what became of it"]);
+    has(&page, &["has not reported its outcome", "two reviewers have to confirm it", "Record the outcome"]);
     has(&maker.get("/payments?status=for-people").await.page(), &[&id]);
     has(&maker.get("/overview").await.page(), &["Unknown payments"]);
     let fields = [("became", "succeeded"), ("why", "line 14 of the statement")];
     let approval = maker.post(&format!("/review/payments/{id}/resolve"), &fields).await.done();
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &[&format!("is proposed by {} and waits", maker.login), &approval, "has not said what became of it"]);
+    has(
+        &page,
+        &[
+            &format!("was proposed by {} and is waiting for approval", maker.login),
+            &approval,
+            "has not reported its outcome",
+        ],
+    );
     let checker = officer(&bank, &[Role::Approver]).await;
     checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;

@@ -1,4 +1,4 @@
-//! Corridors and rails: what they are like, which one would be taken, and switching them off and on.
+//! Corridors and rails: their properties, the selected route, and turning them off and on.
 
 use domain::country::Country;
 use domain::user::Role;
@@ -19,7 +19,7 @@ async fn corridors_and_rails_are_shown_with_their_limits(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/corridors").await.page();
-    // Digits are grouped for the eye.
+    // Digits are grouped.
     let ungrouped = page.replace(',', "");
     for rail in &bank.running.payments().world().corridors.rails {
         has(&ungrouped, &[&rail.id.to_string(), &rail.max.to_string()]);
@@ -31,9 +31,9 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/corridors?country=PAK&amount=1000&bank=SCBLPKKX").await.page();
-    has(&page, &["1000.00 PKR would go over", "would take it"]);
+    has(&page, &["1000.00 PKR would be sent through", "selected"]);
     let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
-    has(&page, &["no rail can take it now", "the amount is outside its limits"]);
+    has(&page, &["no rail is available for it now", "amount outside its limits"]);
     for wrong in
         ["country=PAK&amount=x", "country=XX&amount=1", "country=PAK&amount=-1", "country=PAK&amount=1&bank=AB"]
     {
@@ -41,7 +41,7 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     }
 }
 
-/// Whose limits they are is said by a payment: no document's number stands in an address.
+/// The sender's limits are found through a payment: no document number is in a URL.
 async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let setup = Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.daily_max", "70000.00");
     let bank = Bank::alone(on, setup).await;
@@ -52,16 +52,16 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let id = bank.pay(&quote.order()).await.ok()["id"].text().to_owned();
     bank.reaches(Country::Egy, &id, "succeeded").await;
     let ask = "/corridors?country=EGY&amount=40000";
-    has(&viewer.get(ask).await.page(), &["40000.00 EGP would go over egy-ipn"]);
+    has(&viewer.get(ask).await.page(), &["40000.00 EGP would be sent through egy-ipn"]);
     let page = viewer.get(&format!("{ask}&payment={id}")).await.page().replace(',', "");
-    has(&page, &["40000.00 EGP would go over egy-ach", "it takes no more than 70000.00 EGP a day of one sender"]);
+    has(&page, &["40000.00 EGP would be sent through egy-ach", "exceeds its limit of 70000.00 EGP a day per sender"]);
     for nobody in ["x", "00000000-0000-4000-8000-000000000000"] {
         viewer.get(&format!("/corridors?country=EGY&amount=1&payment={nobody}")).await.refused(422);
     }
     bank.finish().await;
 }
 
-/// The form that switches something.
+/// The form that turns something off or on.
 fn to<'a>(what: &'a str, to: &'a str) -> [(&'a str, &'a str); 3] {
     [("what", what), ("to", to), ("why", "the bank asked for it")]
 }
@@ -71,7 +71,7 @@ async fn a_closed_corridor_takes_nothing_new(on: On) {
     let treasury = head_office(&bank, &[Role::Treasury]).await;
     let quote = bank.any_quote().await;
     treasury.post("/corridors/switch", &to("corridor:PAK", "off")).await.done();
-    let words = format!("switched off by {}: the bank asked for it", treasury.login);
+    let words = format!("turned off by {}: the bank asked for it", treasury.login);
     has(&treasury.get("/corridors").await.page(), &[&words]);
     bank.quote_call(Country::Pak, domain::currency::Currency::Aed, "100")
         .send()
@@ -83,7 +83,7 @@ async fn a_closed_corridor_takes_nothing_new(on: On) {
     let filter = store::AuditFilter { subject: Some("corridor:PAK".to_owned()), ..Default::default() };
     let noted = bank.running.store().audit_entries(&filter, 10).await.expect("read");
     assert!(noted.iter().any(|it| it.note.action == "switch.off" && it.deed.who == treasury.login));
-    // Another node hears of it from the store: so does this one after a restart.
+    // Another node learns of it from the store; so does this one after a restart.
     drop(treasury);
     let bank = bank.restart().await;
     bank.quote_call(Country::Pak, domain::currency::Currency::Aed, "100")
@@ -108,10 +108,10 @@ async fn nothing_is_sent_over_a_rail_that_is_off(on: On) {
     let id = bank.paid(Country::Pak, |order| order).await;
     let page = format!("/payments/{id}");
     let waits = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        treasury.get(&page).await.page().contains("No rail can take it now; it is tried again at")
+        treasury.get(&page).await.page().contains("No rail can accept it now; the next attempt is at")
     });
     assert!(waits.await, "it waits: {}", treasury.get(&page).await.page());
-    has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["it does not answer, or is switched off"]);
+    has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["unreachable or turned off"]);
     for rail in &rails {
         treasury.post("/corridors/switch", &to(rail, "on")).await.done();
     }
@@ -125,7 +125,7 @@ async fn only_head_office_switches(on: On) {
     let bank = Bank::new(on).await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
     treasury.post("/corridors/switch", &to("corridor:NPL", "off")).await.refused(403);
-    assert!(!treasury.get("/corridors").await.page().contains("Switch off or on"));
+    assert!(!treasury.get("/corridors").await.page().contains("Turn off or on"));
     let head = head_office(&bank, &[Role::Treasury]).await;
     for wrong in [to("corridor:XXX", "off"), to("rail:none", "off"), to("corridor:NPL", "maybe")] {
         head.post("/corridors/switch", &wrong).await.refused(422);

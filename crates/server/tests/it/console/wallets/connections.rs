@@ -1,4 +1,4 @@
-//! Webhooks and keys: what was sent and answered, sending again, receivers, secrets that are shown once.
+//! Webhooks and keys: deliveries, resending, endpoints, secrets that are shown once.
 
 use domain::user::Role;
 use reqwest::Method;
@@ -10,12 +10,12 @@ on_both_stores! {
     a_delivery_shows_every_try_and_is_sent_again
     what_a_switched_off_receiver_missed_is_recovered
     an_example_reaches_the_receiver
-    another_address_takes_two_people_and_a_secret_is_shown_once
+    another_endpoint_requires_two_users_and_a_secret_is_shown_once
     a_key_is_made_used_and_revoked
     another_banks_key_is_out_of_reach
 }
 
-/// The newest delivery of a wallet's blocking, once it was tried so often.
+/// The latest delivery of a wallet's block event, once it was attempted this often.
 async fn delivered(bank: &WalletBank, tries: i32) -> String {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let filter = store::DeliveryFilter::default();
@@ -39,13 +39,13 @@ async fn block(bank: &WalletBank, customer: &str) -> String {
 async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Operator]).await;
-    assert!(officer.get("/webhooks").await.page().contains("No delivery fits."));
+    assert!(officer.get("/webhooks").await.page().contains("No deliveries match."));
     let wallet = block(&bank, "delivery").await;
     let event = delivered(&bank, 1).await;
     let listed = officer.get("/webhooks?status=delivered&event=wallet.blocked").await.page();
     assert!(listed.contains(&event) && listed.contains(&bank.receiver.url()), "{listed}");
-    assert!(officer.get("/webhooks?status=dead").await.page().contains("No delivery fits."));
-    assert!(officer.get("/webhooks?until=2020-01-01").await.page().contains("No delivery fits."));
+    assert!(officer.get("/webhooks?status=dead").await.page().contains("No deliveries match."));
+    assert!(officer.get("/webhooks?until=2020-01-01").await.page().contains("No deliveries match."));
     officer.get("/webhooks?from=yesterday").await.refused(422);
     let path = format!("/webhooks/deliveries/{event}");
     let page = officer.get(&path).await.page();
@@ -81,11 +81,11 @@ async fn an_example_reaches_the_receiver(on: On) {
     assert!(page.contains("transfer.complete") && page.contains("received") && page.contains("EXAMPLE"), "{page}");
     let taken = bank.receiver.book();
     assert!(taken.entries().iter().any(|entry| entry.event_type == "transfer.complete"), "{taken:?}");
-    assert!(officer.get("/webhooks").await.page().contains("No delivery fits."), "nothing of it is kept");
+    assert!(officer.get("/webhooks").await.page().contains("No deliveries match."), "nothing of it is kept");
     officer.post("/webhooks/example", &[("event", "nothing")]).await.refused(422);
 }
 
-async fn another_address_takes_two_people_and_a_secret_is_shown_once(on: On) {
+async fn another_endpoint_requires_two_users_and_a_secret_is_shown_once(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Admin, Role::Approver]).await;
     let url = bank.receiver.url();
@@ -130,7 +130,7 @@ async fn a_key_is_made_used_and_revoked(on: On) {
     officer.post("/keys/networks", &[("key", &key), ("networks", "10.0.0.0/8 nonsense")]).await.refused(422);
     officer.post("/keys/networks", &[("key", &key), ("networks", "127.0.0.0/8")]).await.done();
     let changing = officer.get(&format!("/keys?key={}", key.replace('+', "%2B").replace('=', "%3D"))).await.page();
-    assert!(changing.contains("Revoke it for ever") && changing.contains("127.0.0.0/8"), "{changing}");
+    assert!(changing.contains("Revoke permanently") && changing.contains("127.0.0.0/8"), "{changing}");
     let rotated = officer.post("/keys/rotate", &[("key", &key)]).await.page();
     assert_ne!(between(&rotated, "<dt>Secret key"), secret);
     officer.post("/keys/suspend", &[("key", &key)]).await.done();

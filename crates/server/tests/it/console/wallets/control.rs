@@ -1,4 +1,4 @@
-//! Wallets and payment requests: what is shown of them, blocking, and what takes a second person.
+//! Wallets and payment requests: pages, blocking, and actions that require a second user.
 
 use domain::user::Role;
 use domain::wallet::WalletState;
@@ -22,7 +22,7 @@ async fn a_wallet_shows_what_it_holds_and_what_came(on: On) {
     let wallet = bank.wallet("holds").await;
     let officer = Officer::of(&bank, &[Role::Viewer]).await;
     let page = officer.get(&format!("/wallets/{wallet}")).await.page();
-    assert!(page.contains("Nothing has come in or gone out.") && page.contains("Nothing was asked for."), "{page}");
+    assert!(page.contains("No transactions yet.") && page.contains("No payment requests yet."), "{page}");
     let (request, transaction) = bank.deposit(&wallet, "25.00", "COMPLETED").await;
     let page = officer.get(&format!("/wallets/{wallet}")).await.page();
     let shown = ["25.00 USDC", "0.00 USDT", transaction["transaction_id"].text(), id(&request), "Wallet of holds"];
@@ -41,13 +41,13 @@ async fn wallets_are_found_by_filters_and_saved_without_formulas(on: On) {
     assert!(all.contains(&one) && all.contains(&other));
     let found = officer.get("/wallets?customer=C-2").await.page();
     assert!(found.contains(&other) && !found.contains(&one));
-    assert!(officer.get("/wallets?status=BLACKLISTED").await.page().contains("No wallet fits."));
+    assert!(officer.get("/wallets?status=BLACKLISTED").await.page().contains("No wallets match."));
     officer.get("/wallets?status=nonsense").await.refused(422);
     let file = officer.get("/wallets/export.csv?").await.page();
     assert!(file.contains(&format!("{one},'=1+1,")) && file.contains(&format!("{other},C-2,")), "{file}");
     assert_eq!(file.lines().count(), 3);
     for empty in ["/requests", "/orders", "/deposits"] {
-        assert!(officer.get(empty).await.page().contains(" fits."), "{empty}");
+        assert!(officer.get(empty).await.page().contains(" match."), "{empty}");
         assert_eq!(officer.get(&format!("{empty}/export.csv")).await.page().lines().count(), 1, "{empty}");
     }
 }
@@ -89,10 +89,7 @@ async fn unblocking_and_blacklisting_wait_for_a_second_person(on: On) {
     assert_eq!(bank.stored_wallet(&wallet).await.state, WalletState::Blocked, "nothing happens by one person");
     officer.post(&unblock, &[("why", "cleared")]).await.refused(409);
     let page = officer.get(&path).await.page();
-    assert!(
-        page.contains("Waits for a second person") && page.contains("cleared") && page.contains(&proposal),
-        "{page}"
-    );
+    assert!(page.contains("Waiting for approval") && page.contains("cleared") && page.contains(&proposal), "{page}");
     let order = [("authority", "FMU"), ("reference", "FMU-1"), ("day", "2026-01-01"), ("why", "an order")];
     officer.post(&format!("{path}/blacklist"), &order[..3]).await.refused(422);
     let proposal = officer.post(&format!("{path}/blacklist"), &order).await.done();

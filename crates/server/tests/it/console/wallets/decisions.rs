@@ -1,4 +1,5 @@
-//! The review queue: evidence side by side, decisions once, what needs a second person, refunds, alerts, payments.
+//! The review queue: evidence, single decisions, decisions with a second user, refunds, alerts,
+//! payments.
 
 use domain::deposit::DepositState;
 use domain::ids::PaymentId;
@@ -15,20 +16,20 @@ on_both_stores! {
     a_list_match_stands_beside_the_sender
     a_deposit_is_decided_once
     more_than_the_limit_waits_for_a_second_person
-    a_refund_takes_two_people
+    a_refund_requires_two_users
     a_refund_goes_where_the_sender_asks
     a_refund_is_withdrawn_before_it_is_approved
     alerts_are_closed_with_a_reason
     a_payment_in_review_is_decided_once
 }
 
-/// A name of the sample list, and one that is written a little differently.
+/// A name of the sample list, and a near match.
 const LISTED: &str = "Zorblax Quibbleton";
 const ALIKE: &str = "Zorblax Qibbletan";
-/// Where a sender wants his money back.
+/// The sender's refund address.
 const TO: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-/// A deposit that a person is to decide about.
+/// A deposit held for review.
 async fn waiting(bank: &WalletBank, wallet: &str) -> String {
     let request = bank.request(wallet, "25.02", "USDC").await;
     bank.paid(&request, "").await;
@@ -39,8 +40,13 @@ async fn the_queue_leads_to_the_evidence(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let empty = officer.get("/review").await.page();
-    for said in ["No deposit waits", "No payment waits", "No refund waits", "Every pay-out is known", "Alerts: 0 open"]
-    {
+    for said in [
+        "No deposits need",
+        "No payments need",
+        "No refunds need",
+        "No payouts with an unknown outcome",
+        "Alerts: 0 open",
+    ] {
         assert!(empty.contains(said), "{said}: {empty}");
     }
     let wallet = bank.wallet("queue").await;
@@ -53,7 +59,7 @@ async fn the_queue_leads_to_the_evidence(on: On) {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(officer.get("/deposits?state=in_review").await.page().contains(&deposit));
-    assert!(officer.get("/deposits?state=completed").await.page().contains("No deposit fits."));
+    assert!(officer.get("/deposits?state=completed").await.page().contains("No deposits match."));
 }
 
 async fn a_list_match_stands_beside_the_sender(on: On) {
@@ -112,16 +118,16 @@ async fn more_than_the_limit_waits_for_a_second_person(on: On) {
     let officer = Officer::of(&bank, &[Role::Compliance, Role::Approver]).await;
     let decide = format!("/deposits/{deposit}/decide");
     let page = officer.get(&format!("/deposits/{deposit}")).await.page();
-    assert!(page.contains("It is more than 25.00"), "{page}");
+    assert!(page.contains("The amount exceeds 25.00"), "{page}");
     let proposal = officer.post(&decide, &[("verdict", "approve"), ("why", "known")]).await.done();
     assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
     bank.newest_is(&wallet, DepositState::InReview).await;
-    // Refusing it is still one person's.
+    // Rejecting it needs only one user.
     officer.post(&decide, &[("verdict", "reject"), ("why", "not known")]).await.done();
     bank.newest_is(&wallet, DepositState::Rejected).await;
 }
 
-async fn a_refund_takes_two_people(on: On) {
+async fn a_refund_requires_two_users(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("refund").await;
     bank.deposit(&wallet, "25.01", "REJECTED").await;
@@ -142,7 +148,7 @@ async fn a_refund_takes_two_people(on: On) {
         assert!(shown.contains(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{name}: {shown}");
     }
     one.post(&approve, &agreed).await.refused(409);
-    // The page that he has before him says another address, another amount, or nothing.
+    // The reviewed page shows another address, another amount, or nothing.
     let elsewhere = mistyped.to_lowercase().replace("5aae", "5aaf");
     other.post(&approve, &[("seen_to", &elsewhere), agreed[1], agreed[2]]).await.refused(409);
     other.post(&approve, &[agreed[0], ("seen_amount", "25010001"), agreed[2]]).await.refused(409);
@@ -166,7 +172,7 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let page = async || officer.get(&format!("/deposits/{deposit}")).await.page();
     let before = page().await;
-    assert!(before.contains("No sender has said where it should go back to") && !before.contains(TO), "{before}");
+    assert!(before.contains("No sender has entered a refund address") && !before.contains(TO), "{before}");
     let wallets = bank.bank.running.wallets();
     let token = request["payment_link"].text().rsplit('/').next().expect("a token").to_owned();
     let submission = wallets.pay_page(&token).await.expect("there").senders[0].id;
@@ -174,7 +180,7 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
     wallets.answer_where_back(&token, submission, to).await.expect("kept");
     let asked = page().await;
     for said in [
-        &format!("The sender asks for the refund to go to {TO}."),
+        &format!("The sender asks for a refund to {TO}."),
         "Omar Khan",
         "clean",
         &format!("name=\"to\" type=\"text\" value=\"{TO}\""),
@@ -184,7 +190,7 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
     }
     assert!(!asked.contains("have not answered"), "there is one sender: {asked}");
     let of_request = officer.get(&format!("/requests/{}", request["payment_request_id"].text())).await.page();
-    for said in ["Where senders want money back", TO, "refund.address", "submission "] {
+    for said in ["Refund addresses of senders", TO, "refund.address", "submission "] {
         assert!(of_request.contains(said), "{said}: {of_request}");
     }
 }
@@ -217,7 +223,7 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
     {
         assert!(shown.contains(said), "{said}: {shown}");
     }
-    assert!(one.get("/review").await.page().contains("No refund waits"));
+    assert!(one.get("/review").await.page().contains("No refunds need"));
 }
 
 async fn alerts_are_closed_with_a_reason(on: On) {
@@ -233,7 +239,7 @@ async fn alerts_are_closed_with_a_reason(on: On) {
     let name = alert.id().to_string();
     officer.post("/alerts/close", &[("alert", &name), ("why", "")]).await.refused(422);
     officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.done();
-    assert!(officer.get("/alerts").await.page().contains("No alert is open."));
+    assert!(officer.get("/alerts").await.page().contains("No open alerts."));
     officer.post("/alerts/close", &[("alert", &name), ("why", "topped up")]).await.refused(404);
 }
 
@@ -244,7 +250,10 @@ async fn a_payment_in_review_is_decided_once(on: On) {
     let scope = Scope::Tenant(bank.tenant.id);
     let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Compliance]).await;
     let queue = officer.get("/review").await.page();
-    assert!(queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("May it be paid?"), "{queue}");
+    assert!(
+        queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("Held by screening"),
+        "{queue}"
+    );
     let page = officer.get(&format!("/review/payments/{payment}")).await.page();
     assert!(page.contains(ALIKE) && page.contains(LISTED) && page.contains("The list entry"), "{page}");
     let (resolve, decide) =
@@ -255,5 +264,5 @@ async fn a_payment_in_review_is_decided_once(on: On) {
     let record = bank.running.store().payment_record(bank.tenant.id, id).await.expect("read").expect("there");
     assert_eq!(record.payment.standing.state.name(), "rejected");
     officer.post(&decide, &[("verdict", "approve"), ("why", "no")]).await.refused(409);
-    assert!(officer.get("/review").await.page().contains("No payment waits"));
+    assert!(officer.get("/review").await.page().contains("No payments need"));
 }

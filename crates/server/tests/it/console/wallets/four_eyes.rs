@@ -1,5 +1,5 @@
-//! What takes two people on the wallet side: nobody approves what he proposed, a second person's approval has its effect,
-//! and two approvals have it once (`decisions.md`, "Four eyes").
+//! Actions on the wallet side that require two users: proposers cannot approve, an approval takes
+//! effect, and two approvals take effect once (`decisions.md`, "Four eyes").
 
 use domain::deposit::DepositState;
 use domain::exchange::ExchangeState;
@@ -12,22 +12,22 @@ use crate::wallet::acts::sender;
 use crate::wallet::orders::order_to;
 
 on_both_stores! {
-    an_unblock_is_approved_by_somebody_else_once
+    an_unblock_is_approved_by_another_user_once
     a_blacklisting_is_carried_out_when_approved
     a_release_above_the_limit_is_made_by_two
     a_legal_hold_is_lifted_by_two_as_they_saw_it
-    an_unknown_pay_out_becomes_what_two_people_say
-    webhooks_go_elsewhere_when_a_second_person_says_so
-    payment_events_are_sent_when_a_second_person_says_so
+    an_unknown_payout_is_resolved_as_two_users_established
+    the_webhook_endpoint_changes_with_a_second_users_approval
+    payment_events_are_sent_with_a_second_users_approval
     a_policy_is_changed_by_two_and_only_as_they_saw_it
 }
 
-/// Somebody who may do everything, so that only the rule of two people stops him.
+/// A user with every role, so that only the two-user rule stops them.
 async fn anybody(bank: &WalletBank) -> Officer {
     Officer::of(bank, &[Role::Operator, Role::Compliance, Role::Treasury, Role::Admin, Role::Approver]).await
 }
 
-/// Proposes with a form, sees that the maker cannot approve it, and approves it as somebody else.
+/// Proposes with a form, checks that the proposer cannot approve, and approves as another user.
 async fn by_two(bank: &WalletBank, path: &str, fields: &[(&str, &str)]) -> (Officer, Officer) {
     let (maker, checker) = (anybody(bank).await, anybody(bank).await);
     let proposal = maker.post(path, fields).await.done();
@@ -37,7 +37,7 @@ async fn by_two(bank: &WalletBank, path: &str, fields: &[(&str, &str)]) -> (Offi
     (maker, checker)
 }
 
-async fn an_unblock_is_approved_by_somebody_else_once(on: On) {
+async fn an_unblock_is_approved_by_another_user_once(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("unblock").await;
     let maker = anybody(&bank).await;
@@ -96,8 +96,11 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     let lift = format!("{page}/lift-hold");
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let shown = officer.get(&page).await.page();
-    assert!(shown.contains("Propose to lift the hold") && shown.contains("on legal hold: nothing in there"), "{shown}");
-    // Whoever works at the counter may not, nor may anybody who has not looked.
+    assert!(
+        shown.contains("Propose to lift the hold") && shown.contains("on legal hold. Nothing in the escrow"),
+        "{shown}"
+    );
+    // Operators lack the role, and an approval needs the reviewed state.
     let clerk = Officer::of(&bank, &[Role::Operator]).await;
     assert!(!clerk.get(&page).await.page().contains("Propose to lift the hold"));
     let seen = held.state_at.0.to_string();
@@ -106,7 +109,7 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     officer.post(&lift, &[("seen", &seen), ("why", " ")]).await.refused(422);
     let (maker, checker) = by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
     bank.newest_is(&wallet, DepositState::Rejected).await;
-    let freed = || async { officer.get(&page).await.page().contains("Its hold was lifted") };
+    let freed = || async { officer.get(&page).await.page().contains("The hold was lifted") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, freed).await);
     let after = officer.get(&page).await.page();
     for said in ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"] {
@@ -117,7 +120,7 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     bank.books_are_right().await;
 }
 
-async fn an_unknown_pay_out_becomes_what_two_people_say(on: On) {
+async fn an_unknown_payout_is_resolved_as_two_users_established(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("resolve").await;
     let order = order_to(&bank, &wallet, "0004").await;
@@ -129,7 +132,7 @@ async fn an_unknown_pay_out_becomes_what_two_people_say(on: On) {
     bank.books_are_right().await;
 }
 
-async fn webhooks_go_elsewhere_when_a_second_person_says_so(on: On) {
+async fn the_webhook_endpoint_changes_with_a_second_users_approval(on: On) {
     let bank = WalletBank::new(on).await;
     let url = "http://127.0.0.1:9/elsewhere";
     by_two(&bank, "/webhooks/url", &[("url", url), ("why", "moved")]).await;
@@ -146,7 +149,7 @@ async fn webhooks_go_elsewhere_when_a_second_person_says_so(on: On) {
     assert_eq!(moved[0].deed.request_id.as_deref(), Some(request.as_str()), "the deed leads to its proposal");
 }
 
-async fn payment_events_are_sent_when_a_second_person_says_so(on: On) {
+async fn payment_events_are_sent_with_a_second_users_approval(on: On) {
     let bank = WalletBank::new(on).await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let sent = async || store.webhook(tenant).await.expect("read").expect("there").payment_events;
@@ -165,13 +168,16 @@ async fn payment_events_are_sent_when_a_second_person_says_so(on: On) {
     checker.post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "from the beginning")]).await.done();
     assert_eq!(bank.webhooks(before.id(), 1).await, ["quote.created"]);
     let listed = maker.get("/webhooks?service=payment&event=quote.created").await.page();
-    assert!(listed.contains("quote.created") && !listed.contains("No delivery fits."), "{listed}");
+    assert!(listed.contains("quote.created") && !listed.contains("No deliveries match."), "{listed}");
     let event = bank.receiver.book().taken_about(after.id())[0].id().to_owned();
     let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
     assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
-    assert!(maker.get("/webhooks").await.page().contains("No delivery fits."), "of the wallet service there is none");
+    assert!(
+        maker.get("/webhooks").await.page().contains("No deliveries match."),
+        "of the wallet service there is none"
+    );
     maker.get("/webhooks?service=payment&event=wallet.blocked").await.refused(422);
-    // One person is enough to end it.
+    // One user is enough to turn it off.
     maker.post("/webhooks/payments", &[("why", "too many")]).await.done();
     assert!(!sent().await);
 }
@@ -187,15 +193,15 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     assert_eq!(agreed.wallet.velocity.map(|limit| (limit.count, limit.minor)), Some((3, 100_000_000)));
     let page = checker.get("/policy").await.page();
     assert!(
-        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose another policy"),
+        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose a policy change"),
         "{page}"
     );
-    // The page was made of another policy.
+    // The page shows an older version of the policy.
     maker.post("/policy/propose", &form).await.refused(409);
-    // What was proposed is not carried out once somebody else has changed the policy.
+    // A proposal is not executed once another user has changed the policy.
     let other = [("seen", "2"), ("strict_roles", "true"), ("why", "agreed")];
     let proposal = maker.post("/policy/propose", &other).await.done();
-    assert!(!maker.get("/policy").await.page().contains("Propose another policy"), "one waits");
+    assert!(!maker.get("/policy").await.page().contains("Propose a policy change"), "one waits");
     let mut meanwhile = agreed.clone();
     meanwhile.require_hmac = true;
     store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
@@ -203,9 +209,9 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     let page = checker.fetch(&proposal).await.page();
     assert!(page.contains("it has changed since it was proposed"), "{page}");
     assert_eq!((now().await.wallet.strict_roles, now().await.wallet.version), (meanwhile.wallet.strict_roles, 3));
-    // Whoever only looks sees it and proposes nothing; what keeps not to its rule is told by field and rule.
+    // A viewer sees the policy without a form; invalid values are reported by field and rule.
     let viewer = Officer::of(&bank, &[Role::Viewer]).await;
-    assert!(!viewer.get("/policy").await.page().contains("Propose another policy"));
+    assert!(!viewer.get("/policy").await.page().contains("Propose a policy change"));
     viewer.post("/policy/propose", &other).await.refused(403);
     let wrong = [("seen", "3"), ("minimum_kyc", "LOW"), ("auto_approve_max", "0"), ("why", "x")];
     let page = maker.post("/policy/propose", &wrong).await;
@@ -214,7 +220,7 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
         "{page:?}"
     );
     page.refused(422);
-    // Prices are treasury's to propose, on their own page.
+    // Only treasury proposes prices, on the rates page.
     let price = [("seen", "3"), ("premium_bps", "1"), ("why", "x")];
     maker.post("/policy/propose", &price).await.refused(409);
 }

@@ -1,4 +1,4 @@
-//! The installation's health, and the tools of a sandbox.
+//! The installation's health, and sandbox tools.
 
 use domain::user::{Role, Scope};
 
@@ -8,12 +8,12 @@ use crate::harness::{Bank, On, WalletBank, on_both_stores};
 use crate::wallet::acts::id;
 
 on_both_stores! {
-    health_is_shown_to_whoever_looks_after_everything
+    health_is_shown_to_users_of_the_installation
     the_sandbox_pays_and_gives
     the_clock_is_moved_and_the_bank_steered
 }
 
-async fn health_is_shown_to_whoever_looks_after_everything(on: On) {
+async fn health_is_shown_to_users_of_the_installation(on: On) {
     let bank = WalletBank::new(on).await;
     bank.deposit(&bank.wallet("health").await, "25.00", "COMPLETED").await;
     let tag = &bank.bank.tenant.tag;
@@ -21,7 +21,7 @@ async fn health_is_shown_to_whoever_looks_after_everything(on: On) {
     let page = officer.fetch("/console/system").await.page();
     let engine = if on == On::Sqlite { "SQLite" } else { "PostgreSQL" };
     let shown =
-        [engine, "watch:", "answers", "Taken in up to", "the shipped sample", "USDT/PKR", "Job queues", "Version"];
+        [engine, "watch:", "answers", "Processed up to", "the shipped sample", "USDT/PKR", "Job queues", "Version"];
     for shown in shown {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -70,15 +70,15 @@ async fn the_sandbox_pays_and_gives(on: On) {
 
 async fn the_clock_is_moved_and_the_bank_steered(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
-    // There is one clock for everybody: who looks after one tenant leaves it alone.
+    // All tenants share one clock: users of a single tenant may not move it.
     let scope = Scope::Tenant(bank.tenant.id);
     let one = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator, Role::Admin]).await;
     one.post("/sandbox/clock", &[("hours", "2")]).await.refused(403);
     one.post("/sandbox/trigger", &[("scenario", "quote.expired")]).await.refused(403);
     let page = one.get("/sandbox").await.page();
-    assert!(!page.contains("Move it ahead") && !page.contains("moves the clock"), "{page}");
+    assert!(!page.contains("Advance") && !page.contains("moves the clock"), "{page}");
     let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, Scope::All, &[Role::Operator]).await;
-    assert!(officer.get("/sandbox").await.page().contains("Move it ahead"));
+    assert!(officer.get("/sandbox").await.page().contains("Advance"));
     officer.post("/sandbox/clock", &[("hours", "0")]).await.refused(422);
     let before = bank.running.now();
     officer.post("/sandbox/clock", &[("hours", "2")]).await.done();
@@ -95,7 +95,7 @@ async fn the_clock_is_moved_and_the_bank_steered(on: On) {
     let page = officer.get(&format!("/sandbox?payment={payment}")).await.page();
     assert!(page.contains("returned") && page.contains("paid"), "{page}");
     officer.post("/sandbox/steer", &[("payment", &payment), ("ending", "failed")]).await.refused(409);
-    // There is no chain here.
+    // This installation has no chain.
     let give = [("address", "0x00000000000000000000000000000000000ac0de"), ("coin", "USDC"), ("amount", "1")];
     officer.post("/sandbox/faucet", &give).await.refused(409);
     drop((one, officer));

@@ -1,4 +1,4 @@
-//! The wallet side of the console: what its pages show after real flows, and what their forms do.
+//! The wallet side of the console: pages after real flows, and forms.
 
 mod connections;
 mod control;

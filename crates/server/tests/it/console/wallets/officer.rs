@@ -1,4 +1,4 @@
-//! Somebody at the console with a browser that follows no redirect by itself, so that a test sees each answer.
+//! A console user with a browser that follows no redirects, so that tests see each response.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,42 +17,42 @@ use crate::harness::service::Running;
 const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Somebody who is signed in.
+/// A signed-in user.
 pub struct Officer {
     http: reqwest::Client,
     url: String,
     tag: String,
     csrf: String,
     cookies: Mutex<BTreeMap<String, String>>,
-    /// His login name.
+    /// The login name.
     pub login: String,
 }
 
-/// What a page answered.
+/// A response.
 #[derive(Debug)]
 pub struct Shown {
     pub status: u16,
     pub text: String,
-    /// Where it leads.
+    /// The redirect's target.
     pub to: String,
 }
 
 impl Shown {
-    /// The page, which must be one.
+    /// The page, with status 200.
     #[track_caller]
     pub fn page(self) -> String {
         assert_eq!(self.status, 200, "{self:?}");
         self.text
     }
 
-    /// The address that a form led to.
+    /// The target of a form's redirect.
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.status, 303, "{self:?}");
         self.to
     }
 
-    /// Whether it is this refusal.
+    /// Asserts this refusal.
     #[track_caller]
     pub fn refused(self, status: u16) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -71,7 +71,7 @@ impl Officer {
         Officer::sign_in(&bank.bank.running, &bank.bank.tenant.tag, scope, roles).await
     }
 
-    /// A new officer, signed in, whose pages are about the tenant of that tag.
+    /// A new officer, signed in, on the pages of the tenant with this tag.
     pub async fn sign_in(running: &Arc<Running>, tag: &str, scope: Scope, roles: &[Role]) -> Officer {
         let login = format!("officer{}.{tag}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let salt = [7; password::SALT_BYTES];
@@ -111,12 +111,12 @@ impl Officer {
         self.answer(self.http.get(format!("{}{path}", self.url))).await
     }
 
-    /// Sends a form of a page of the officer's bank.
+    /// Submits a form on a page of the officer's bank.
     pub async fn post(&self, below: &str, fields: &[(&str, &str)]) -> Shown {
         self.send(&format!("/console/t/{}{below}", self.tag), fields).await
     }
 
-    /// Sends any form.
+    /// Submits any form.
     pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let token = ("csrf", self.csrf.as_str());
         let pairs: Vec<String> =
@@ -127,14 +127,14 @@ impl Officer {
 
     async fn answer(&self, call: reqwest::RequestBuilder) -> Shown {
         let cookies = {
-            let kept = self.cookies.lock().expect("nobody panicked");
+            let kept = self.cookies.lock().expect("not poisoned");
             kept.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
         };
         let answer = call.header("cookie", cookies).send().await.expect("an answer");
         for cookie in answer.headers().get_all("set-cookie") {
             let text = cookie.to_str().expect("text");
             let (name, value) = text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
-            let mut kept = self.cookies.lock().expect("nobody panicked");
+            let mut kept = self.cookies.lock().expect("not poisoned");
             kept.insert(name.to_owned(), value.to_owned());
         }
         let status = answer.status().as_u16();

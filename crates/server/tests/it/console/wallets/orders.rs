@@ -1,4 +1,4 @@
-//! Exchange orders: what their pages show, and what a rail left open or sent back.
+//! Exchange orders: pages, and payouts that a rail left open or returned.
 
 use domain::exchange::ExchangeState;
 use domain::user::Role;
@@ -10,7 +10,7 @@ use crate::wallet::orders::order_to;
 
 on_both_stores! {
     an_order_shows_its_attempts
-    an_unknown_pay_out_is_resolved_by_two_people
+    an_unknown_payout_is_resolved_by_two_users
     what_came_back_is_given_back_once
 }
 
@@ -29,14 +29,14 @@ async fn an_order_shows_its_attempts(on: On) {
     assert!(!page.contains("PK36SCBL0000001123456702"), "accounts are masked");
     let listed = officer.get("/orders?state=settled").await.page();
     assert!(listed.contains(order["order_id"].text()));
-    assert!(officer.get("/orders?state=failed").await.page().contains("No order fits."));
+    assert!(officer.get("/orders?state=failed").await.page().contains("No orders match."));
     let file = officer.get("/orders/export.csv").await.page();
     assert!(file.contains(&format!("{},{wallet},SETTLED,settled,10.00,USDC,", order["order_id"].text())), "{file}");
     let history = officer.get(&format!("/wallets/{wallet}")).await.page();
     assert!(history.contains(order["order_id"].text()) && history.contains("90.00 USDC"));
 }
 
-async fn an_unknown_pay_out_is_resolved_by_two_people(on: On) {
+async fn an_unknown_payout_is_resolved_by_two_users(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("unknown").await;
     let order = order_to(&bank, &wallet, "0004").await;
@@ -51,7 +51,7 @@ async fn an_unknown_pay_out_is_resolved_by_two_people(on: On) {
         page.split_once(r#"name="seen" value=""#).and_then(|(_, rest)| rest.split_once('"')).expect("a field").0;
     let stale = [("became", "settled"), ("why", "statement"), ("seen", "another attempt")];
     let words = officer.post(&resolve, &stale).await.refused(409);
-    assert!(words.contains("has changed since this page was made"), "{words}");
+    assert!(words.contains("was modified after this page was loaded"), "{words}");
     let form = [("became", "settled"), ("why", "statement, line 14"), ("seen", shown)];
     let proposal = officer.post(&resolve, &form).await.done();
     assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
@@ -69,7 +69,7 @@ async fn what_came_back_is_given_back_once(on: On) {
     let officer = Officer::of(&bank, &[Role::Treasury]).await;
     let path = format!("/orders/{}", order["order_id"].text());
     assert!(officer.get("/alerts").await.page().contains(&path), "the alert leads to the order");
-    let came_back = || async { officer.get(&path).await.page().contains("came back after it was settled") };
+    let came_back = || async { officer.get(&path).await.page().contains("was returned after settlement") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, came_back).await);
     let recredit = format!("{path}/recredit");
     officer.post(&recredit, &[("why", "account closed")]).await.done();

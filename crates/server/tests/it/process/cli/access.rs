@@ -11,7 +11,7 @@ use super::super::api::{Answer, Api};
 use super::super::harness::{Installation, finish};
 use super::super::sandbox::Sandbox;
 
-/// What a revoked key may still do at most: a node believes what it read for two seconds.
+/// How long a revoked key may still work: a node caches keys for two seconds.
 const REVOKED_AT_MOST: Duration = Duration::from_secs(10);
 const LIST: &str = "/v2/payments?country=PAK";
 
@@ -64,10 +64,10 @@ async fn minted_tokens_are_taken_and_inspected() {
     assert_eq!(answer.status(), 401);
 }
 
-/// `decisions.md`, "JWT": the tokens of a sandbox live a day, and the one of its onboarding 90.
+/// `decisions.md`, "JWT": a sandbox's tokens live a day, and its onboarding token 90 days.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wallet_token_that_a_sandbox_prints_is_good_for_90_days() {
-    // Fails only where one is installed already, which is as good.
+    // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     let (_installation, sandbox) = running();
     let token = sandbox.text("wallet_token");
@@ -119,7 +119,7 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
 }
 
 #[test]
-fn health_is_told_by_exit_codes() {
+fn health_is_reported_by_exit_codes() {
     let (installation, mut sandbox) = running();
     assert_eq!(installation.ok(&["healthcheck"]), "ready\n");
     assert_eq!(installation.ok(&["healthcheck", "--live"]), "ready\n");
@@ -133,9 +133,9 @@ fn health_is_told_by_exit_codes() {
     assert!(doctor.stdout.contains("http.max_connections"), "{}", doctor.stdout);
 }
 
-/// `decisions.md`, "Roles": the matrix is enforced in production, unless a bank agrees on something else.
+/// `decisions.md`, "Roles": production enforces the matrix, unless a bank agrees otherwise.
 #[test]
-fn tenants_of_production_have_strict_roles_unless_told_otherwise() {
+fn production_tenants_have_strict_roles_by_default() {
     let strict = |environment: &str, more: &[&str]| {
         let mut installation = Installation::new();
         installation.set("CORRIDOR_ENVIRONMENT", environment);

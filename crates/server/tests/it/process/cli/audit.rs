@@ -1,4 +1,4 @@
-//! `corridor audit …`: what was done is listed, and a log that was put back is found by what lies outside.
+//! `corridor audit …`: lists actions, and detects a restored old log through external checkpoints.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ fn words<'a>(entries: &'a [Value], name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn what_people_do_is_listed_with_who_and_why() {
+fn actions_are_listed_with_actor_and_reason() {
     let mut installation = installed();
     installation.set("SUDO_USER", "amal");
     let access_key = key(&installation);
@@ -61,7 +61,7 @@ fn database(dir: &Path) -> Vec<PathBuf> {
     paths.filter(is_database).collect()
 }
 
-/// Puts the database of one directory in the place of another's, while nobody uses it.
+/// Replaces the database of one directory with another's, while neither is in use.
 fn copy(from: &Path, to: &Path) {
     database(to).iter().for_each(|path| std::fs::remove_file(path).expect("removed"));
     let files = database(from);
@@ -77,7 +77,7 @@ fn a_log_that_was_put_back_is_found_by_what_lies_outside() {
     let outside = tempfile::tempdir().expect("a directory");
     installation.set("CORRIDOR_AUDIT__CHECKPOINT_DIR", outside.path().display().to_string());
     let access_key = key(&installation);
-    // The key that signs is older than what is put back.
+    // The signing key is older than the restored state.
     installation.ok(&["audit", "key"]);
     let before = tempfile::tempdir().expect("a directory");
     copy(installation.path(), before.path());
@@ -93,14 +93,14 @@ fn a_log_that_was_put_back_is_found_by_what_lies_outside() {
     let bank = verified.iter().find(|chain| chain["chain"] == "demobank").expect("there");
     assert_eq!((&bank["entries"], &bank["signed_up_to"], &bank["fault"]), (&3.into(), &3.into(), &Value::Null));
 
-    // The key that was revoked is good again, and nothing says that it ever was not.
+    // The revoked key works again, and the log shows no revocation.
     copy(before.path(), installation.path());
     let found = installation.run(&["audit", "verify"]);
     assert_eq!((found.code, found.stderr.contains("demobank: entries 3 to 3 are missing")), (1, true), "{found:?}");
     let elsewhere = outside.path().join("kept.jsonl");
     std::fs::rename(&file, &elsewhere).expect("moved");
     let blind = installation.run(&["audit", "verify"]);
-    assert_eq!((blind.code, blind.stderr.contains("from outside")), (0, true), "{blind:?}");
+    assert_eq!((blind.code, blind.stderr.contains("no external checkpoints")), (0, true), "{blind:?}");
     let path = elsewhere.display().to_string();
     assert_eq!(installation.run(&["audit", "verify", "--checkpoints", &path]).code, 1);
     std::fs::write(&elsewhere, lines.replace("\"seq\":3", "\"seq\":2")).expect("written");

@@ -1,4 +1,4 @@
-//! Breaks with banks' statements, as people see and close them on the command line.
+//! Discrepancies with bank statements on the command line.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use testkit::wait;
 use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 
-/// Longest that the service takes for anything here.
+/// Timeout of the service.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// How often it is looked.
+/// Poll interval.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 fn pay(installation: &Installation) -> String {
@@ -26,7 +26,7 @@ fn reconcile(installation: &Installation) -> (i32, Value) {
     (compared.code, serde_json::from_str(compared.stdout.trim()).expect("JSON"))
 }
 
-/// Has the bank send its statements, and waits until the service has them.
+/// Lets the bank send its statements, and waits until the service has stored them.
 async fn close(installation: &Installation, sandbox: &Sandbox, query: &str) {
     let reaches = || reconcile(installation).1["statements"][0]["to"].clone();
     let before = reaches();
@@ -56,7 +56,7 @@ async fn breaks_with_statements_are_listed_and_closed() {
     assert_eq!(found["tenant"], "demobank");
     let shown = installation.run(&["ledger", "reconcile", "--last"]);
     let what = found["what"].as_str().expect("a text");
-    assert!(shown.code == 1 && shown.stdout.contains("BREAK: demobank: amount") && shown.stdout.contains(what));
+    assert!(shown.code == 1 && shown.stdout.contains("DISCREPANCY: demobank: amount") && shown.stdout.contains(what));
     let mut alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
     alerts.retain(|alert| alert["kind"] == "rail_mismatch");
     assert_eq!((alerts.len(), &alerts[0]["what"]), (1, &found["what"]), "{alerts:?}");
@@ -67,7 +67,7 @@ async fn breaks_with_statements_are_listed_and_closed() {
     let (code, closed) = reconcile(&installation);
     assert_eq!((code, &closed["found"]), (0, &json!(0)), "{closed}");
     assert_eq!(installation.json(&["review", "discrepancies", "--tenant", "demobank"]), Vec::<Value>::new());
-    // What contradicts what is known is listed for good.
+    // Contradictions stay listed.
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
     let contradicted = installation.json(&["pay", "--account-ending", "0008"]).remove(0);
     let listed = || installation.json(&["review", "discrepancies", "--tenant", "demobank"]);

@@ -1,6 +1,6 @@
-//! What people decide about money that is held, by `review refund` and `review order`: refused payments are given back,
-//! open pay-outs settled or undone, returned ones credited again. And what they do about what they were called for:
-//! `review alerts close`, `review coin accept`.
+//! Operators' decisions about held money, with `review refund` and `review order`: rejected
+//! payments are refunded, open payouts settled or reversed, returned ones recredited. Also the
+//! handling of alerts: `review alerts close`, `review coin accept`.
 
 use std::time::Duration;
 
@@ -19,17 +19,17 @@ use testkit::wait;
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// How long each step may take: generous, because a loaded machine runs many tests at once.
+/// Timeout of each step: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
-/// Where the sender wants it, and what the sample list names.
+/// The sender's refund address, and an entry of the sample list.
 const TO: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
-/// An id that nothing has.
+/// An unused id.
 const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
-/// A sandbox whose simulated sender pays when he is told to.
+/// A sandbox whose simulated sender pays on request.
 fn sandbox() -> (Installation, Sandbox) {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
@@ -45,7 +45,7 @@ fn review(installation: &Installation, args: &[&str]) -> Finished {
     installation.run(&[&["review"], args, &["--tenant", "demobank", "--output", "json"]].concat())
 }
 
-/// What a command printed that must have succeeded.
+/// The output of a command that must have succeeded.
 fn printed(done: &Finished) -> Value {
     assert_eq!(done.code, 0, "{done:?}");
     serde_json::from_str(done.stdout.trim()).expect("JSON")
@@ -55,7 +55,7 @@ fn books_are_right(installation: &Installation) {
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
-/// An incoming payment that screening rejected, refundable.
+/// A deposit that screening rejected, refundable.
 fn rejected(installation: &Installation) -> String {
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
@@ -66,7 +66,7 @@ fn rejected(installation: &Installation) -> String {
 }
 
 #[test]
-fn a_refused_payment_is_given_back_by_two_people() {
+fn a_rejected_payment_is_refunded_by_two_users() {
     let (installation, _sandbox) = sandbox();
     let id = rejected(&installation);
     let propose = |to: &str| {
@@ -82,14 +82,14 @@ fn a_refused_payment_is_given_back_by_two_people() {
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
     let by = ["--to-senders-address", "--by", "ayesha", "--why", "case 17", id.as_str()];
     let nobody = review(&installation, &[&["refund", "propose"], &by[..]].concat());
-    assert_eq!((nobody.code, nobody.stderr.contains("named no address")), (1, true), "{nobody:?}");
+    assert_eq!((nobody.code, nobody.stderr.contains("entered no address")), (1, true), "{nobody:?}");
     let both = review(&installation, &[&["refund", "propose", "--to", TO], &by[..]].concat());
     assert_eq!(both.code, 2, "one address is enough: {both:?}");
     let listed = propose(LISTED);
     assert_eq!((listed.code, listed.stderr.contains("address")), (1, true), "{listed:?}");
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
 
-    // A proposal is taken back, once it is on the chain or before it is on its way there.
+    // A proposal is withdrawn, on chain or before it gets there.
     let withdraw = || review(&installation, &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id]);
     assert_eq!(withdraw().code, 1, "nothing is proposed");
     assert_eq!(propose(TO).code, 0);
@@ -103,9 +103,9 @@ fn a_refused_payment_is_given_back_by_two_people() {
     assert_eq!((alone.code, alone.stderr.contains("--by")), (1, true), "{alone:?}");
     for other in [&["--to", LISTED][..], &["--to", TO, "--amount", "25.02"]] {
         let refused = approve_to("omar", other);
-        assert_eq!((refused.code, refused.stderr.contains("look at it again")), (1, true), "{refused:?}");
+        assert_eq!((refused.code, refused.stderr.contains("review it again")), (1, true), "{refused:?}");
     }
-    // Refused until the proposal is on the chain.
+    // Refused until the proposal is on chain.
     let approved = || approve("omar").code == 0;
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, approved), "{:?}", approve("omar"));
     let is_back = || shown()["state"] == "refunded";
@@ -118,7 +118,7 @@ fn a_refused_payment_is_given_back_by_two_people() {
     books_are_right(&installation);
 }
 
-/// Sends a form of the payment page; where it leads.
+/// Submits a form of the payment page; returns the redirect's target.
 async fn fills_in(url: &str, form: &'static str) -> String {
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().timeout(STEP_AT_MOST).redirect(reqwest::redirect::Policy::none());
@@ -129,11 +129,11 @@ async fn fills_in(url: &str, form: &'static str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refund_goes_where_the_sender_said_on_his_page() {
+async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let (installation, sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
     let here = |page: String| format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
-    // Another who has the link has nothing to say about what they did not pay.
+    // Another visitor with the link cannot answer for a payment that they did not make.
     let other = "first_name=Aisha&last_name=Noor&phone_number=%2B971500000001&custodial_provider=An-Exchange";
     fills_in(&text(&request, "payment_link"), other).await;
     let form = "first_name=Omar&last_name=Khan&phone_number=%2B971500000000&custodial_provider=An-Exchange";
@@ -149,15 +149,15 @@ async fn a_refund_goes_where_the_sender_said_on_his_page() {
     assert!(text(asked, "to").eq_ignore_ascii_case(TO), "{shown}");
     assert_eq!((&asked["screening"], text(asked, "list_version").is_empty()), (&json!("clean"), false), "{shown}");
     let told = installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]);
-    assert!(told.contains("the sender asks for") && told.contains("screened against list version"), "{told}");
+    assert!(told.contains("sender's address") && told.contains("screened against list version"), "{told}");
     assert_eq!(shown["others_have_not_answered"], false, "{shown}");
-    let by = ["--to-senders-address", "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    let by = ["--to-senders-address", "--by", "ayesha", "--why", "sender's request", id.as_str()];
     let proposed = printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()));
     assert!(text(&proposed["refund"], "to").eq_ignore_ascii_case(TO), "{proposed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_legal_hold_is_lifted_by_two_people() {
+async fn a_legal_hold_is_lifted_by_two_users() {
     let (installation, _sandbox) = sandbox();
     let request = installation.json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"]).remove(0);
     let form = "first_name=Zorblax&last_name=Quibbleton&phone_number=%2B971500000000&custodial_provider=An-Exchange";
@@ -181,12 +181,12 @@ async fn a_legal_hold_is_lifted_by_two_people() {
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_free), "{}", shown());
     let again = lift("ayesha", "omar");
     assert_eq!((again.code, again.stderr.contains("rejected")), (1, true), "{again:?}");
-    let by = ["--to", TO, "--by", "ayesha", "--why", "as he asks", id.as_str()];
+    let by = ["--to", TO, "--by", "ayesha", "--why", "sender's request", id.as_str()];
     assert_eq!(printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()))["state"], "refunding");
     books_are_right(&installation);
 }
 
-/// An order to an account that ends so.
+/// An order to an account with this ending.
 fn order(installation: &Installation, last: &str) -> String {
     let national = format!("SCBL000000112345{last}");
     let account = format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"));
@@ -207,7 +207,7 @@ fn balance_becomes(installation: &Installation, wanted: &str) {
 }
 
 #[test]
-fn open_pay_outs_are_resolved_by_two_people_and_returned_ones_credited_again() {
+fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     let (installation, _sandbox) = sandbox();
     let [paid, unpaid, returned] = ["0004", "0004", "0003"].map(|last| order(&installation, last));
     let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
@@ -239,7 +239,7 @@ fn open_pay_outs_are_resolved_by_two_people_and_returned_ones_credited_again() {
     books_are_right(&installation);
 }
 
-/// A bank whose service does not run, and the store that its watcher would write to.
+/// A bank whose service is not running, and the store that its watcher would write to.
 async fn watched() -> (Installation, Store, TenantId) {
     let installation = Installation::configured("environment = \"test\"\n[store]\n");
     installation.ok(&["migrate"]);
@@ -251,14 +251,14 @@ async fn watched() -> (Installation, Store, TenantId) {
     (installation, store, tenant)
 }
 
-/// The newest entries of a chain of the audit log.
+/// The latest entries of a chain of the audit log.
 async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
     let filter = AuditFilter { tenant: Some(tenant), ..AuditFilter::default() };
     store.audit_entries(&filter, limit).await.expect("read")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn alerts_that_somebody_has_looked_at_are_closed() {
+async fn handled_alerts_are_closed() {
     let (installation, store, tenant) = watched().await;
     let alert = |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
     for what in ["little left", "very little left", "none left"] {
@@ -291,7 +291,7 @@ async fn alerts_that_somebody_has_looked_at_are_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
+async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     let (installation, store, _) = watched().await;
     let accept = |checker: &str| {
         let args = ["review", "coin", "accept", "--coin", "usdt", "--maker", "ayesha", "--checker", checker];
@@ -301,7 +301,7 @@ async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
     let usdt = || coins().into_iter().find(|coin| coin["coin"] == "USDT").expect("USDT");
     assert!(coins().iter().all(|coin| coin["moves"] == true), "{:?}", coins());
     let early = accept("omar");
-    assert_eq!((early.code, early.stderr.contains("no change")), (1, true), "{early:?}");
+    assert_eq!((early.code, early.stderr.contains("no code change")), (1, true), "{early:?}");
 
     let fence = store.lease_role("watch:ethereum", "test", Span::mins(1)).await.expect("asked").expect("free");
     let role = HeldRole { name: "watch:ethereum".to_owned(), owner: "test".to_owned(), fence };
@@ -310,13 +310,13 @@ async fn a_coin_with_other_code_moves_again_once_two_people_have_accepted_it() {
     let halted = usdt();
     assert_eq!((&halted["moves"], &halted["code_changed"]), (&json!(false), &json!(true)));
     assert_eq!(halted["changed_in_block"], 42);
-    assert!(installation.ok(&["review", "coin", "show"]).contains("other code"));
+    assert!(installation.ok(&["review", "coin", "show"]).contains("code changed"));
     let alone = accept("Ayesha ");
     assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
     assert_eq!(usdt()["moves"], false);
     let both = accept("omar");
     assert_eq!(printed(&both)["moves"], true);
-    assert!(both.stderr.contains("block 42"), "what is accepted is told: {both:?}");
+    assert!(both.stderr.contains("block 42"), "the output names what was accepted: {both:?}");
     assert_eq!(usdt()["moves"], true);
     let Entry { deed, note, .. } = audited(&store, INSTALLATION, 1).await.remove(0);
     assert_eq!((note.action.as_str(), note.subject.as_str()), ("token.accept_code", "USDT"));

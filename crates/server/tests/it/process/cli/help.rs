@@ -1,8 +1,8 @@
-//! Every command explains itself, wrong use ends with 2, and nothing that a machine reads is decorated.
+//! Every command has help, invalid usage exits with 2, and machine-readable output is undecorated.
 
 use super::super::harness::{Installation, finish};
 
-/// The commands below `path`, as its `--help` lists them.
+/// The commands below `path`, as listed by `--help`.
 fn below(installation: &Installation, path: &[&str]) -> (String, Vec<String>) {
     let text = installation.ok(&[path, &["--help"]].concat());
     let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
@@ -46,7 +46,7 @@ fn every_command_explains_itself() {
 }
 
 #[test]
-fn wrong_use_ends_with_2_and_says_what_is_right() {
+fn invalid_usage_exits_with_2_and_a_hint() {
     let installation = Installation::new();
     for (args, words) in [
         (vec![], "Usage"),

@@ -1,4 +1,4 @@
-//! Books and reviews, by commands that open the store beside the running service.
+//! Ledger and reviews, with commands that open the store next to the running service.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use testkit::wait;
 use super::super::harness::{Installation, READY_AT_MOST};
 use super::super::sandbox::Sandbox;
 
-/// On the shipped sample of invented names, and a weak alias of his: near enough to ask, not to refuse.
+/// A name of the shipped sample list, and a weak alias of it: close enough for a review, not for a
+/// rejection.
 const LISTED: &str = "Zorblax Quibbleton";
 const ALIAS: &str = "Zorb Quib";
 
@@ -66,12 +67,12 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     found.sort();
     assert_eq!(found, held);
     let record = installation.json(&["payments", "get", &good, "--country", "PAK"]);
-    assert_eq!(record[0]["response"]["status"], "queued", "held, and nobody is told why");
+    assert_eq!(record[0]["response"]["status"], "queued", "held, without a public reason");
     assert_eq!(record[0]["response"]["msg"], "in review");
 
     installation.ok(&["review", "approve", "--tenant", "demobank", "--why", "other birth date", &good]);
     assert_eq!(watch(&installation, &good), "succeeded");
-    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "it is he", &bad]);
+    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "true match", &bad]);
     assert_eq!(watch(&installation, &bad), "rejected");
     assert_eq!(waiting(&installation), Vec::<String>::new());
     let twice = installation.run(&["review", "approve", "--tenant", "demobank", "--why", "changed my mind", &bad]);
@@ -80,7 +81,7 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
 }
 
 #[test]
-fn two_people_say_what_became_of_an_unknown_payment() {
+fn two_users_resolve_an_unknown_payment() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let id = pay(&installation, &["--account-ending", "0004"]);
@@ -101,9 +102,10 @@ fn two_people_say_what_became_of_an_unknown_payment() {
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
 
-/// Cents that make the controller refuse a release: operators see its words, customers and banks never do.
+/// Cents for which the controller refuses a release: operators see its reason, customers and banks
+/// do not.
 #[test]
-fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
+fn the_controllers_failure_reason_is_shown_to_operators() {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
@@ -112,11 +114,10 @@ fn what_the_controller_says_of_an_intent_that_failed_is_shown_to_operators() {
     let failed = || installation.ok(&["tx", "list", "--output", "json"]).contains("\"FAILED\"");
     assert!(wait::until(READY_AT_MOST, failed), "{}", installation.ok(&["tx", "list"]));
     let alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
-    let told =
-        |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("a release failed: ON_CHAIN"));
+    let told = |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("release failed: ON_CHAIN"));
     let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
     let what = alert["what"].as_str().expect("a text");
-    assert!(what.contains("(refused by the controller: ") && what.ends_with("))"), "{what}");
+    assert!(what.contains("(rejected by the controller: ") && what.ends_with("))"), "{what}");
     assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(what));
     let listed = installation.ok(&["tx", "list", "--output", "json"]);
     assert!(!listed.contains("controller"), "{listed}");

@@ -15,7 +15,7 @@ fn quoted(installation: &Installation) {
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
 }
 
-/// Pays and watches; answers what `--output json` said of each state.
+/// Pays and watches; returns the states printed by `--output json`.
 fn watched(installation: &Installation, more: &[&str]) -> (Finished, Vec<Value>) {
     quoted(installation);
     let done = installation.run(&[&["pay", "--watch", "--output", "json"], more].concat());
@@ -42,7 +42,7 @@ fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
         assert!(line.contains(status), "{lines:?}");
     }
     assert!(lines.len() == 4 && lines[3].contains("bank reference "), "{lines:?}");
-    // The same quote again: used.
+    // The same quote again: already used.
     let again = installation.run(&["pay"]);
     assert_eq!((again.code, again.stderr.contains("quote")), (1, true), "{}", again.stderr);
 
@@ -52,7 +52,7 @@ fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
 }
 
 #[test]
-fn the_sandbox_s_endings_end_as_the_table_says() {
+fn the_sandboxs_endings_follow_the_table() {
     let (installation, _sandbox) = running();
     for (ending, last) in [("0001", "failed"), ("0002", "rejected"), ("0004", "unknown")] {
         let (done, states) = watched(&installation, &["--account-ending", ending]);
@@ -62,7 +62,7 @@ fn the_sandbox_s_endings_end_as_the_table_says() {
     assert_eq!((done.code, statuses(&states).last()), (0, Some(&"succeeded")));
     let id = states[0]["id"].as_str().expect("an id");
     let reversed = format!(r#""id":"{id}""#);
-    // Its return comes as an event; the tail ends at the first that tells of it.
+    // Its return is an event; the tail ends with it.
     let told = testkit::wait::until(std::time::Duration::from_secs(60), || {
         let record = installation.ok(&["payments", "get", id, "--output", "json"]);
         assert!(record.contains(&reversed), "{record}");
@@ -109,7 +109,7 @@ fn payments_are_found_listed_and_exported_and_no_spreadsheet_runs_them() {
 }
 
 #[test]
-fn events_are_told_in_order_from_wherever_the_reader_wants() {
+fn events_are_delivered_in_order_from_any_position() {
     let (installation, _sandbox) = running();
     let (done, _) = watched(&installation, &[]);
     assert_eq!(done.code, 0, "{}", done.stderr);

@@ -1,5 +1,5 @@
-//! What two people agree on for a tenant, and what is known of its customers, said by the command line and seen through
-//! the APIs; and that real money and play money share no database.
+//! Tenant policies and customer records, set on the command line and visible in the APIs; and that
+//! production and test environments never share a database.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use super::super::api::{Answer, Api};
 use super::super::harness::{Finished, Installation};
 use super::super::sandbox::Sandbox;
 
-/// A node believes what it read of a tenant for two seconds.
+/// A node caches a tenant for two seconds.
 const TAKEN_UP_AT_MOST: Duration = Duration::from_secs(20);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const KEK: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
 
@@ -34,7 +34,7 @@ fn provision(installation: &Installation, customer: &str) -> Finished {
 }
 
 #[test]
-fn a_minimum_that_two_people_set_asks_for_more_and_a_record_of_the_customer_answers_it() {
+fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     assert_eq!(provision(&installation, "before").code, 0);
@@ -43,10 +43,10 @@ fn a_minimum_that_two_people_set_asks_for_more_and_a_record_of_the_customer_answ
 
     for (values, people, code, told) in [
         (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "minimum_kyc: must be BASIC, ENHANCED or"),
-        (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "colour: there is no such field"),
-        (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be somebody else"),
-        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "has changed since it was looked at"),
-        (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "changes nothing"),
+        (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "colour: unknown field"),
+        (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be a different user"),
+        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "outdated; the current version"),
+        (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "no change"),
     ] {
         let done = set(&installation, values, people);
         assert!(done.code == code && done.stderr.contains(told), "{values:?}: {done:?}");
@@ -110,7 +110,7 @@ fn real_money_and_play_money_share_no_database() {
     for args in [&["migrate"][..], &["tenants", "list"], &["keys", "create", "--tenant", "demobank"]] {
         let done = production(args);
         assert!(
-            done.code == 2 && done.stderr.contains("made by a test service, and this one is production"),
+            done.code == 2 && done.stderr.contains("created by a test service, but this service is production"),
             "{done:?}"
         );
     }
@@ -119,6 +119,6 @@ fn real_money_and_play_money_share_no_database() {
     other.ok(&["migrate", "--set", "environment=production"]);
     for args in [&["serve"][..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
         let done = other.run(args);
-        assert!(done.code != 0 && done.stderr.contains("made by a production service"), "{args:?}: {done:?}");
+        assert!(done.code != 0 && done.stderr.contains("created by a production service"), "{args:?}: {done:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Statements and receipts of what really happened in a sandbox.
+//! Statements and receipts of real sandbox activity.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,14 +15,14 @@ use crate::harness::xmllint;
 use testkit::wait;
 
 const PREFUND: &str = "prefund:USDT";
-/// Our own schema of what we write; see its head.
+/// The project's own schema of its output; see the schema's header.
 const STRUCTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/data/camt.053.structure.xsd");
 
 fn statement<'a>(account: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["ledger", "statement", "--tenant", "demobank", "--account", account], more].concat()
 }
 
-/// Minor units of a coin from an exact number of the JSON.
+/// Minor units of a coin from an exact JSON number.
 fn minor(value: &Value) -> i64 {
     let decimal: Decimal = value.to_string().parse().expect("an exact number");
     Money::exact(decimal, Currency::Usdt).expect("six decimals at most").minor
@@ -44,7 +44,7 @@ fn lint(file: &Path) -> String {
     xmllint::lint(STRUCTURE, file)
 }
 
-/// What stands at a path of elements, by name alone.
+/// The text at a path of elements, by name.
 fn at(file: &Path, path: &[&str]) -> String {
     let steps: String = path.iter().map(|name| format!("/*[local-name()='{name}']")).collect();
     let done = Command::new("xmllint").args(["--xpath", &format!("string(/{steps})")]).arg(file).output();
@@ -98,7 +98,7 @@ fn a_statement_of_real_payments_agrees_with_the_books_in_every_form() {
     assert!(table.contains("interim") && table.contains(&id), "{table}");
 }
 
-/// A structural schema that takes everything would show nothing.
+// A structural schema that accepts everything would prove nothing.
 #[test]
 fn the_structural_schema_refuses_what_is_out_of_order() {
     if !has_xmllint() {
@@ -165,7 +165,7 @@ fn what_cannot_be_a_statement_is_refused_in_words() {
         assert!(done.stderr.to_lowercase().contains(words), "{more:?}: {}", done.stderr);
     }
     let unknown = installation.run(&statement("escrow:00000000-0000-4000-8000-000000000000:USDC", &[]));
-    assert_eq!((unknown.code, unknown.stderr.contains("nothing was ever booked")), (1, true), "{}", unknown.stderr);
+    assert_eq!((unknown.code, unknown.stderr.contains("has no bookings")), (1, true), "{}", unknown.stderr);
 }
 
 #[test]

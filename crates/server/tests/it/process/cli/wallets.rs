@@ -1,5 +1,5 @@
-//! The life of a remittance by commands alone: a wallet, a link, its payment, the money in the wallet, its exchange, and
-//! books that agree with the chain and the bank afterwards.
+//! A remittance with commands only: a wallet, a link, its payment, the credit, the exchange, and
+//! books that match the chain and the bank.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::super::harness::Installation;
 use super::super::sandbox::Sandbox;
 use super::super::wallets::rpc::Rpc;
 
-/// How long each step may take: generous, because a loaded machine runs many tests at once.
+/// Timeout of each step: generous, because a loaded machine runs many tests at once.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// Each look is a call, and the service grants fifty a minute.
+/// Poll interval: each poll is a call, and the service allows fifty a minute.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const IBAN: &str = "PK36SCBL0000001123456702";
 
-/// A sandbox whose simulated sender pays when he is told to.
+/// A sandbox whose simulated sender pays on request.
 fn sandbox() -> (Installation, Sandbox) {
     sandbox_with(&[])
 }
@@ -47,7 +47,7 @@ fn balance(installation: &Installation, wallet: &str) -> String {
     text(assets.iter().find(|asset| asset["currency"] == "USDC").expect("USDC"), "amount")
 }
 
-/// Pays a wallet 25.50 USDC through a link, up to the end.
+/// Pays a wallet 25.50 USDC through a link, to completion.
 fn fund(installation: &Installation, wallet: &str) {
     let args = ["requests", "create", "--wallet", wallet, "--amount", "25.50", "--currency", "usdc"];
     let request = installation.json(&[&args[..], &["--purpose", "Rent"]].concat()).remove(0);
@@ -62,7 +62,7 @@ fn fund(installation: &Installation, wallet: &str) {
     assert_eq!(listed.iter().map(|it| text(it, "payment_request_id")).collect::<Vec<_>>(), [id]);
 }
 
-/// Exchanges 10.00 USDC of a wallet, up to the end.
+/// Exchanges 10.00 USDC of a wallet, to completion.
 fn exchange(installation: &Installation, wallet: &str) {
     let rate = installation.json(&["rate", "--amount", "10"]).remove(0);
     let args = ["orders", "create", "--wallet", wallet, "--amount", "10", "--iban", IBAN, "--holder", "Asha Khan"];
@@ -84,7 +84,8 @@ fn a_remittance_is_asked_for_paid_and_paid_out() {
     remittance(&installation, &sandbox);
 }
 
-/// The same on a chain that somebody else wrote, as it mines when nobody says how: a block with each transaction.
+/// The same on an independent implementation of a chain with automatic mining: one block per
+/// transaction.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_remittance_is_asked_for_paid_and_paid_out_on_anvil() {
     let Some(binary) = anvil::for_tests("the sandbox with --rpc-url").expect("standard error") else { return };
@@ -106,7 +107,7 @@ fn remittance(installation: &Installation, sandbox: &Sandbox) {
     let exchanged = installation.json(&["tx", "list", "--wallet", &wallet, "--type", "EXCHANGED"]);
     assert_eq!(text(&exchanged[0], "status"), "SETTLED");
     assert!(installation.ok(&["wallets", "get", &wallet]).contains("15.50"), "and for people");
-    // The running sandbox's own wallet is meant where none is named.
+    // Without an id, the running sandbox's own wallet is used.
     assert!(installation.ok(&["wallets", "get"]).contains(sandbox.text("wallet_id")));
 
     let agreed = installation.json(&["ledger", "reconcile"]).remove(0);
@@ -140,8 +141,8 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     let order = ["--authority", "FIA", "--reference", "FIA-1", "--reason", "court order"];
     let listed = installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     assert_eq!(text(&listed, "status"), "BLACKLISTED");
-    // The demo bank has the coins' blacklists: the contract has the address when that is answered, or on a machine that
-    // is slow, when it is asked again.
+    // The demo bank controls the tokens' blacklists: the contract contains the address at once or,
+    // on a slow machine, at the next poll.
     let again = || installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     let applied = |shown: &Value| shown["usdc_contract_blacklist_applied"] == json!(true);
     assert!(applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())), "{}", again());
@@ -152,10 +153,10 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     assert_eq!((unknown.code, unknown.stderr.contains("address")), (1, true), "{}", unknown.stderr);
 }
 
-/// I14: coins that nobody can explain are a break: listed, counted, and an alert.
+/// I14: unexplained tokens are a discrepancy: listed, counted, and an alert.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
-    // Fails only where one is installed already, which is as good.
+    // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     let (installation, sandbox) = sandbox();
     let wallet = provision(&installation, "CUST-3");
@@ -175,7 +176,7 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
     assert_eq!(installation.run(&["ledger", "reconcile", "--last"]).code, 1);
     let metrics = get(&format!("{}/metrics", sandbox.text("base_url"))).await;
     assert!(metrics.contains("\ncorridor_reconciliation_breaks 1\n"), "{metrics}");
-    // Each comparison that finds it raises it; it is one open alert all the same.
+    // Every reconciliation raises it again, and it stays a single open alert.
     let raised = metrics.lines().find_map(|line| line.strip_prefix("corridor_alerts_total{kind=\"chain_mismatch\"} "));
     assert!(raised.is_some_and(|count| count != "0"), "{metrics}");
     let mut alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
@@ -197,7 +198,7 @@ fn client() -> reqwest::Client {
         .expect("a client")
 }
 
-/// The contract that a deployed wallet belongs to: the last 20 bytes of its code.
+/// The contract of a deployed wallet: the last 20 bytes of its code.
 async fn controller(sandbox: &Sandbox, wallet: &str) -> String {
     let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getCode", "params": [wallet, "latest"] });
     let asked = client().post(sandbox.text("chain_rpc_url")).body(ask.to_string());
@@ -208,7 +209,7 @@ async fn controller(sandbox: &Sandbox, wallet: &str) -> String {
 }
 
 #[test]
-fn receivers_of_webhooks_are_told_rotated_and_switched_off() {
+fn webhook_endpoints_are_set_rotated_and_disabled() {
     let installation = Installation::configured("environment = \"test\"\n[store]\n");
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", "bank", "--name", "Bank"]);

@@ -1,4 +1,5 @@
-//! `listen` and `trigger` against a running sandbox: what is triggered arrives at a receiver, signed and in order.
+//! `listen` and `trigger` against a running sandbox: triggered events arrive at an endpoint, signed
+//! and in order.
 
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use testkit::wait;
 use super::super::harness::{Installation, Process};
 use super::super::sandbox::Sandbox;
 
-/// How long an event may take from its trigger to the receiver.
+/// Timeout from an event's trigger to the endpoint.
 const TOLD_AT_MOST: Duration = Duration::from_secs(60);
 
-/// A receiver that knows the secret of a session of `listen`.
+/// An endpoint that knows the secret of a `listen` session.
 async fn listening(installation: &Installation) -> (SimulatedReceiver, Process) {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
     let process = installation.start("listen", &["listen", "--forward-to", &receiver.url()], &[]);
@@ -23,7 +24,7 @@ async fn listening(installation: &Installation) -> (SimulatedReceiver, Process) 
     (receiver, process)
 }
 
-/// The types of the events about one thing, in the order in which they were taken.
+/// The types of the events about a resource, in order of receipt.
 fn told(receiver: &SimulatedReceiver, about: &str) -> Vec<String> {
     let book = receiver.book();
     let about = book.entries().iter().filter(|entry| {
@@ -34,7 +35,7 @@ fn told(receiver: &SimulatedReceiver, about: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_triggered_is_told_to_who_listens() {
+async fn triggered_events_are_forwarded_to_the_listener() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let (receiver, listen) = listening(&installation).await;
@@ -64,7 +65,7 @@ fn delivering(installation: &Installation, receiver: &SimulatedReceiver) -> Sand
     sandbox
 }
 
-/// Triggers, and answers the id of what was made under this name.
+/// Runs a scenario, and returns the id of the object with this name.
 fn triggered(installation: &Installation, scenario: &str, what: &str) -> String {
     let made = installation.json(&["trigger", scenario]);
     let made = made.iter().find(|made| made["what"] == what).expect(what);
@@ -135,7 +136,7 @@ async fn payment_events_of_before_are_recovered() {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
     let _sandbox = delivering(&installation, &receiver);
     let before = triggered(&installation, "payment.failed", "payment");
-    // All of it has happened before anybody wants to hear of it.
+    // All of these events precede the subscription.
     let happened = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
     assert_eq!(happened[4]["type"], "payment.failed", "{happened:?}");
     let tenant = ["--tenant", "demobank"];
@@ -184,5 +185,5 @@ fn every_scenario_is_listed_and_others_are_refused() {
     }
     let refused = installation.run(&["trigger", "payment.celebrated"]);
     assert_eq!((refused.code, refused.stderr.contains("--list")), (2, true), "{}", refused.stderr);
-    assert_eq!(installation.run(&["trigger", "payment.failed"]).code, 2, "without a sandbox nobody is there");
+    assert_eq!(installation.run(&["trigger", "payment.failed"]).code, 2, "it requires a sandbox");
 }

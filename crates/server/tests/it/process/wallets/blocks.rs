@@ -1,6 +1,6 @@
-//! What becomes of money while blocks and what waits for them change: blocks are taken away before and after a payment
-//! counts, payments are dropped and replaced, wallets are blocked while their release is in flight. Part of the suite that
-//! every chain runs whose blocks a test can stop and take away.
+//! Money while blocks and pending transactions change: blocks are removed before and after a
+//! payment counts, payments are dropped and replaced, wallets are blocked during their release.
+//! Part of the suite for every chain whose blocks a test can stop and remove.
 
 use domain::chain::{Address, Signed};
 use serde_json::json;
@@ -12,13 +12,13 @@ use super::exceptions::listed;
 use super::flow::GOOD;
 use super::world::{Request, STEP_AT_MOST, World, minor, text};
 
-/// So many blocks are taken away.
+/// Number of removed blocks.
 const DEPTHS: [u64; 4] = [1, 2, 7, 32];
-/// So deep is a payment that counts, and a transaction of the service that is over (`chain.small_depth`,
-/// `chain.settled_depth`).
+/// Depth at which a payment counts, and at which the service's transactions are final
+/// (`chain.small_depth`, `chain.settled_depth`).
 const DEPTH: u64 = 12;
 
-/// One behind the other: the last one moves the chain's time.
+/// In this order: the last one moves the chain's time.
 pub async fn all(world: &World, node: &Node) {
     taken_away_before_a_payment_counts(world, node).await;
     taken_away_after_a_payment_counted(world, node).await;
@@ -38,8 +38,8 @@ struct Paid {
 }
 
 impl Paid {
-    /// Paid in the newest block and seen by the service. Blocks come by hand from here on, and in those that a test takes
-    /// away nobody else has anything.
+    /// Paid in the latest block and seen by the service. From here on blocks are manual, and blocks
+    /// that a test removes contain only its own transactions.
     async fn seen(world: &World, node: &Node, customer: &str) -> Paid {
         let (at, ground) = (node.address.as_str(), &world.ground);
         let (wallet, address) = world.wallet(at, customer).await;
@@ -54,7 +54,7 @@ impl Paid {
         paid
     }
 
-    /// The same, and deep enough: its release waits for a block. Answers the nonce of that.
+    /// The same at full depth: its release is pending. Returns the release's nonce.
     async fn in_flight(world: &World, node: &Node, customer: &str) -> (Paid, u64) {
         let paid = Paid::seen(world, node, customer).await;
         let nonce = world.ground.rpc().nonce(world.operator).await;
@@ -64,7 +64,7 @@ impl Paid {
         (paid, nonce)
     }
 
-    /// The wallet's newest incoming transaction becomes this.
+    /// Waits for this status of the wallet's latest deposit.
     async fn is(&self, world: &World, node: &Node, kind: &str, status: &str) {
         let there = world.looking(STEP_AT_MOST, async || {
             let incoming = world.incoming(&node.address, &self.wallet).await;
@@ -75,7 +75,7 @@ impl Paid {
         }
     }
 
-    /// Nothing has come in as far as the wallet shows.
+    /// The wallet shows no deposit.
     async fn is_gone(&self, world: &World, node: &Node) {
         let gone = world.looking(STEP_AT_MOST, async || world.incoming(&node.address, &self.wallet).await.is_empty());
         if !gone.await {
@@ -83,7 +83,7 @@ impl Paid {
         }
     }
 
-    /// The wallet has its 25 USDC, in the books and on the chain, once.
+    /// The wallet has its 25 USDC exactly once, in the books and on chain.
     async fn has_25(&self, world: &World, node: &Node) {
         let (at, ground) = (node.address.as_str(), &world.ground);
         let there = world.looking(STEP_AT_MOST, async || {
@@ -102,7 +102,7 @@ impl Paid {
         assert_eq!(world.told(&self.request.id), GOOD);
     }
 
-    /// For a failure's message.
+    /// For failure messages.
     async fn what_is(&self, world: &World, node: &Node) -> String {
         let listed = world.incoming(&node.address, &self.wallet).await;
         let (ground, rpc) = (&world.ground, world.ground.rpc());
@@ -125,19 +125,19 @@ impl Paid {
     }
 }
 
-/// Whether a transaction of the operator waits, under this nonce, for somebody.
+/// Whether a transaction of the operator is pending with this nonce, to this address.
 async fn waits(world: &World, nonce: u64, to: Option<Address>) -> bool {
     let waits = || async { world.ground.rpc().waiting(world.operator).await.contains(&(nonce, to)) };
     wait::until_async(STEP_AT_MOST, waits).await
 }
 
-/// Takes blocks away, and waits until the service has noticed it.
+/// Removes blocks, and waits until the service has noticed it.
 async fn take_away(world: &World, node: &Node, depth: u64, dropped: Option<&Signed>) {
-    let noticed = || node.process.log().matches("the chain was reorganised").count();
+    let noticed = || node.process.log().matches("chain reorganization detected").count();
     let before = noticed();
     world.ground.reorg(depth, dropped).await;
     let seen = wait::until_async(STEP_AT_MOST, || std::future::ready(noticed() > before)).await;
-    assert!(seen, "{depth} blocks are gone, and nobody notices: {}", node.process.log_tail());
+    assert!(seen, "{depth} blocks are gone, and the service does not notice: {}", node.process.log_tail());
 }
 
 async fn taken_away_before_a_payment_counts(world: &World, node: &Node) {
@@ -162,8 +162,8 @@ async fn taken_away_after_a_payment_counted(world: &World, node: &Node) {
     ground.mine(DEPTH).await;
     world.is_told(node, &paid.request.id, &GOOD).await;
     paid.has_25(world, node).await;
-    // The last of them takes the payment away and its release, too. Each takes something that the service has seen just
-    // now, or else it need not notice.
+    // The last removal also takes the payment and its release. Each removal takes something that
+    // the service has just seen, because otherwise it need not notice.
     for (before, depth) in DEPTHS.into_iter().enumerate() {
         let mark = ground.signed_payment(ground.usdc, marks.escrow, minor("1")).await;
         assert!(ground.rpc().hand_in(&mark).await, "the node takes it");
@@ -185,7 +185,7 @@ async fn what_is_dropped_disappears_and_what_replaces_it_counts(world: &World, n
     take_away(world, node, 2, Some(&paid.payment)).await;
     ground.mine(1).await;
     paid.is_gone(world, node).await;
-    // Under the same nonce the payer pays something else.
+    // The payer pays something else with the same nonce.
     let other = ground.signed_payment(ground.usdc, paid.request.escrow, minor("30")).await;
     assert!(ground.rpc().hand_in(&other).await, "the node takes it");
     ground.go_on().await;
@@ -202,7 +202,7 @@ async fn what_is_dropped_after_it_counted_fails(world: &World, node: &Node) {
     let (paid, _) = Paid::in_flight(world, node, "dropped-late").await;
     take_away(world, node, DEPTH, Some(&paid.payment)).await;
     ground.go_on().await;
-    // What is not back after 128 blocks is given up.
+    // A payment that does not return within 128 blocks is abandoned.
     world.is_told(node, &paid.request.id, &[&GOOD[..2], &["transaction.failed"]].concat()).await;
     paid.is(world, node, "RECEIVED", "FAILED").await;
     assert_eq!((world.balance(at, &paid.wallet).await, ground.holds(paid.address).await), (0, 0));
@@ -213,7 +213,7 @@ async fn a_release_that_waits_when_its_wallet_is_blocked_is_replaced(world: &Wor
     let (at, ground) = (node.address.as_str(), &world.ground);
     let (paid, nonce) = Paid::in_flight(world, node, "blocked-in-flight").await;
     paid.block(world, node).await;
-    // Its place is taken by a transaction that does nothing: from the operator to itself.
+    // An empty transaction of the operator to itself uses its nonce.
     let replaced = waits(world, nonce, Some(world.operator)).await;
     assert!(replaced, "{:?}: {}", ground.rpc().waiting(world.operator).await, node.process.log_tail());
     ground.go_on().await;
@@ -221,7 +221,7 @@ async fn a_release_that_waits_when_its_wallet_is_blocked_is_replaced(world: &Wor
     paid.becomes_frozen(world, node).await;
     assert_eq!((ground.holds(paid.request.escrow).await, ground.holds(paid.address).await), (minor("25"), 0));
     assert_eq!(world.told(&paid.request.id), GOOD[..2]);
-    // Free again, it is screened again, and released once.
+    // Unblocked, it is screened again, and released once.
     world.post(at, &format!("/v1/sdk/wallets/{}/unblock", paid.wallet), &json!({})).await;
     world.is_told(node, &paid.request.id, &[GOOD[0], GOOD[1], GOOD[1], GOOD[2]]).await;
     let released = ground.rpc().transfers(ground.usdc, paid.request.escrow, paid.address).await;
@@ -235,7 +235,7 @@ async fn a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen(world: &
     assert_eq!(ground.rpc().nonce(world.operator).await, nonce + 1, "the release is in a block");
     paid.block(world, node).await;
     ground.go_on().await;
-    // What was done is not undone: the money is the wallet's, and nobody can move it.
+    // The transfer stands: the money is in the wallet, and cannot be moved.
     world.is_told(node, &paid.request.id, &GOOD).await;
     paid.becomes_frozen(world, node).await;
     paid.has_25(world, node).await;

@@ -1,5 +1,5 @@
-//! The flows of money that do not go as everybody wishes: parts, too much, too late, the wrong token, refused and given
-//! back, held for the law, paid out in vain. Part of the suite that every chain runs.
+//! Money flows with exceptions: partial, excess, late, wrong token, rejected and refunded, on legal
+//! hold, failed payouts. Part of the suite for every chain.
 
 use domain::chain::Address;
 use serde_json::{Value, json};
@@ -9,22 +9,22 @@ use super::super::rig::TENANT;
 use super::flow::GOOD;
 use super::world::{STEP_AT_MOST, World, minor, text};
 
-/// Where a sender wants a refused payment back; nobody has its key.
+/// The sender's refund address, whose key does not exist.
 const BACK_TO: Address = Address([0x5e; 20]);
 
-/// One behind the other.
+/// One after the other.
 pub async fn all(world: &World, node: &Node) {
     a_part_and_then_the_rest(world, node).await;
     more_than_was_asked_for(world, node).await;
     what_is_on_legal_hold_stays_for_good(world, node).await;
-    what_is_refused_is_given_back_by_two_people(world, node).await;
+    a_rejected_deposit_is_refunded_by_two_users(world, node).await;
     a_pay_out_that_fails_gives_the_tokens_back(world, node).await;
     if world.ground.has_strange() {
         a_strange_token_is_no_payment(world, node).await;
     }
 }
 
-/// The only payment request of a wallet, as it is listed.
+/// The only payment request of a wallet, as listed.
 pub async fn listed(world: &World, at: &str, wallet: &str) -> Value {
     world.get(at, &format!("/v1/sdk/payment-requests?wallet_id={wallet}")).await["payment_requests"][0].clone()
 }
@@ -67,7 +67,7 @@ async fn what_is_on_legal_hold_stays_for_good(world: &World, node: &Node) {
     let held = || world.ground.rpc().is_on_hold(world.controller, request.escrow);
     assert!(world.looking(STEP_AT_MOST, held).await, "not on hold: {}", node.process.log_tail());
     assert_eq!(world.incoming(at, &wallet).await[0]["status"], "REJECTED");
-    // Another payment to the same escrow is nobody's to release either.
+    // A different payment to the same escrow cannot be released either.
     world.ground.pay(request.escrow, minor("1")).await;
     let told = [&GOOD[..2], &["risk_check.complete", "transaction.failed"], &GOOD[..2]].concat();
     world.is_told(node, &request.id, &told).await;
@@ -76,7 +76,7 @@ async fn what_is_on_legal_hold_stays_for_good(world: &World, node: &Node) {
     assert_eq!(world.balance(at, &wallet).await, 0);
 }
 
-async fn what_is_refused_is_given_back_by_two_people(world: &World, node: &Node) {
+async fn a_rejected_deposit_is_refunded_by_two_users(world: &World, node: &Node) {
     let at = node.address.as_str();
     let (wallet, _) = world.wallet(at, "refund").await;
     let request = world.request(at, &wallet, "25.01").await;
@@ -106,7 +106,7 @@ async fn a_pay_out_that_fails_gives_the_tokens_back(world: &World, node: &Node) 
     let request = world.request(at, &wallet, "25.00").await;
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
-    // The bank refuses a pay-out of these cents.
+    // The bank refuses payouts with these cents.
     world.post(at, "/v1/sdk/orders", &World::order_body(&wallet, "10.01")).await;
     let failed = world.looking(STEP_AT_MOST, async || {
         let orders = world.get(at, &format!("/v1/sdk/orders?wallet_id={wallet}")).await;
@@ -126,11 +126,11 @@ async fn a_strange_token_is_no_payment(world: &World, node: &Node) {
     let (wallet, _) = world.wallet(at, "strange").await;
     let request = world.request(at, &wallet, "25.00").await;
     world.ground.pay_strange(request.escrow, minor("25")).await;
-    // What was asked for may still come; of what came first no webhook speaks.
+    // The requested token may still arrive; no webhook mentions the first payment.
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
     assert_eq!(world.incoming(at, &wallet).await.len(), 1);
-    let alerted = node.process.log().contains("a token that is not supported was sent to an address of ours");
+    let alerted = node.process.log().contains("an unsupported token was sent to one of our addresses");
     assert!(alerted, "{}", node.process.log_tail());
     assert_eq!(world.balance(at, &wallet).await, minor("25"));
 }

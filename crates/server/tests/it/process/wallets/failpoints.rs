@@ -1,4 +1,5 @@
-//! The service ends at each named place of the wallets' flow once, on a chain that lives on, and the next one takes over.
+//! The service exits at each failpoint of the wallets' flow once, on a chain that keeps running,
+//! and its successor takes over.
 
 use std::time::Instant;
 
@@ -12,10 +13,10 @@ use super::remittances::Remittances;
 use super::verdict::judge;
 use super::world::{END_AT_MOST, Setup, Signer, World};
 
-/// Commits that two payments and an exchange make at least, however many share one: each is a step that the service may
-/// end before or after.
+/// Minimum number of commits of two payments and an exchange, however many share one: each is a
+/// step before or after which the service may exit.
 const COMMITS: u64 = 16;
-/// What pay-outs reach.
+/// Failpoints of payouts.
 const OF_PAYOUTS: [Failpoint; 6] = [
     Failpoint::BeforeCall,
     Failpoint::AfterCall,
@@ -24,15 +25,15 @@ const OF_PAYOUTS: [Failpoint; 6] = [
     Failpoint::BeforeCursor,
     Failpoint::AfterCursor,
 ];
-/// What is reached where a predecessor saved a pay-out and never sent it.
+/// Failpoints that are reached if a predecessor saved a payout and never sent it.
 const OF_HEIRS: [Failpoint; 3] = [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain];
 
-/// Worlds that share the places out: each of them spends most of its time waiting.
+/// Worlds that share the failpoints: each of them spends most of its time waiting.
 const WORLDS: usize = 3;
 
 #[test]
 fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
-    // Release builds have no such places.
+    // Release builds have no failpoints.
     if !cfg!(debug_assertions) {
         return;
     }
@@ -49,7 +50,7 @@ fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
     });
 }
 
-/// A world whose service ends at these places, one after the other.
+/// A world whose service exits at these failpoints, one after the other.
 async fn ends_at(seed: u64, places: Vec<String>) {
     let setup = Setup { kind: Kind::Embedded, circle: None, store_url: None, signer: Signer::Seed, seed };
     let mut world = World::start(setup).await;
@@ -61,7 +62,7 @@ async fn ends_at(seed: u64, places: Vec<String>) {
             remittances.ask(&world, &node).await;
         }
         node.process.kill();
-        // One payment that nobody saw come in, and one while somebody looks.
+        // One payment arrives while the service is down, and one while it runs.
         remittances.pay(&world).await;
         let (mut doomed, address) = world.doomed(("CORRIDOR_FAILPOINT", place));
         remittances.pay(&world).await;
@@ -82,8 +83,8 @@ async fn ends_at(seed: u64, places: Vec<String>) {
     node.process.stop();
 }
 
-/// Every place by name: those of wallets, those of pay-outs, and commits at random (in a long run all of them), by how
-/// often they are passed. What has to come one behind the other stands together.
+/// Every failpoint: those of wallets, those of payouts, and random commits (all of them in a long
+/// run), by number of passes. Dependent failpoints are adjacent.
 fn places(random: &Random) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = Vec::new();
     for point in Failpoint::OF_WALLETS.into_iter().chain(OF_PAYOUTS) {

@@ -1,5 +1,6 @@
-//! The flows of money, one body for all: on the built-in chain, on the embedded chain behind a node and on anvil, with the
-//! sandbox's coins and with Circle's USDC, on SQLite and PostgreSQL, with keys in a file and in an HSM.
+//! The money flows with one body for all: on the built-in chain, on the embedded chain with its own
+//! node and on anvil, with the sandbox's tokens and with Circle's USDC, on SQLite and PostgreSQL,
+//! with keys in a file and in an HSM.
 
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -17,7 +18,7 @@ use super::{blocks, exceptions};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 const BAD: [&str; 3] = ["payment.received", "risk_check.complete", "transaction.failed"];
-/// Where bank's chance begins; the bank makes no mistakes here.
+/// The bank's random seed; the bank makes no errors here.
 const SEED: u64 = 1;
 
 fn setup(kind: Kind) -> Setup<'static> {
@@ -77,7 +78,7 @@ async fn every_flow(setup: Setup<'_>) {
     what_blocks_a_wallet_stays_in_escrow(&world, &node).await;
     a_blocked_wallet_is_frozen_on_the_chain_and_freed(&world, &node).await;
     exceptions::all(&world, &node).await;
-    // A chain that is part of the service has its own pace, and keeps its blocks.
+    // A chain inside the service has its own pace, and keeps its blocks.
     if world.ground.obeys() {
         blocks::all(&world, &node).await;
     }

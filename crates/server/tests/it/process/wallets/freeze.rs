@@ -1,4 +1,4 @@
-//! A wallet that is blocked between two steps of its release: what was not signed before the block is signed never.
+//! A wallet that is blocked between two steps of its release: nothing is signed after the block.
 
 use engine::failpoint::Failpoint;
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::world::{STEP_AT_MOST, Setup, Signer, World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_signed_for_a_wallet_after_its_block() {
-    // Release builds have no such places.
+    // Release builds have no failpoints.
     if !cfg!(debug_assertions) {
         return;
     }
@@ -22,7 +22,7 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     let mut remittances = Remittances::start(&world, &node).await;
     remittances.ask(&world, &node).await;
     node.process.kill();
-    // Its nonce is taken and its bytes are signed; neither did anybody save them nor send them.
+    // Its nonce is assigned and its bytes are signed, but neither saved nor sent.
     let (mut doomed, _) = world.doomed(("CORRIDOR_FAILPOINT", Failpoint::BeforeSigned.name()));
     remittances.pay(&world).await;
     let reached = wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
@@ -46,7 +46,7 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     assert_eq!(world.ground.holds(request.escrow).await, minor);
     assert_eq!(world.told(&request.id), GOOD[..2]);
 
-    // Free again, it is screened again, and released once.
+    // Unblocked, it is screened again, and released once.
     world.post(&node.address, &format!("/v1/sdk/wallets/{wallet}/unblock"), &json!({})).await;
     world.is_told(&node, &request.id, &[GOOD[0], GOOD[1], GOOD[1], GOOD[2]]).await;
     let released = world.ground.rpc().transfers(world.ground.usdc, request.escrow, remittances.address).await;

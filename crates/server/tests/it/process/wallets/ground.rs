@@ -1,4 +1,4 @@
-//! The chains that the wallet service is shown on, with coins and somebody who has them.
+//! The chains under test, with tokens and a funded payer.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,65 +22,65 @@ use super::rpc::Rpc;
 use crate::harness::own_node;
 
 pub const CHAIN_ID: u64 = 31_337;
-/// Time between two blocks.
+/// Block interval.
 const BLOCK: Duration = Duration::from_millis(50);
-/// What each account is given for gas.
+/// The gas funding of each account.
 const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
-/// More than these chains ever ask.
+/// More than these chains ever charge.
 const PLENTY: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
-/// Who has the coins where they are not the service's own.
+/// The payer, if the tokens are not the service's own.
 const SEED: &str = "seed of the payer";
-/// What the payer has of Circle's coins: 1,000,000.
+/// The payer's balance in Circle's tokens: 1,000,000.
 const CIRCLES_MINOR: u64 = 1_000_000_000_000;
 
-/// Which chain.
+/// The kind of chain.
 pub enum Kind {
-    /// The one in the service's own process, with the sandbox's coins.
+    /// The one in the service's own process, with the sandbox's tokens.
     BuiltIn,
-    /// The embedded chain behind a node of its own, which lives on when the service is killed.
+    /// The embedded chain with its own node, which survives a kill of the service.
     Embedded,
     /// Foundry's anvil.
     Anvil(PathBuf),
 }
 
-/// A chain with coins and a payer.
+/// A chain with tokens and a payer.
 pub struct Ground {
     rpc: Option<Rpc>,
     payer: Minter,
-    /// What the payer has sent, by nonce.
+    /// The payer's transactions, by nonce.
     sent: Mutex<BTreeMap<u64, Signed>>,
     pub usdc: Address,
     pub usdt: Address,
-    /// A token that the service knows nothing of; `None` where it knows all that there are.
+    /// An unsupported token; `None` if all tokens are supported.
     strange: Option<Address>,
     pace: Pace,
-    /// Ends before the node that it makes blocks on.
+    /// Ends before the node that it creates blocks on.
     _mining: JoinSet<()>,
     _anvil: Option<Anvil>,
 }
 
-/// Who lets blocks come, and so can stop them.
+/// Who creates blocks, and so can stop them.
 enum Pace {
     /// The service.
     Its,
     /// The embedded chain.
     Chain,
-    /// We ourselves, while this is not set.
+    /// The test itself, while this is not set.
     Ours(Arc<AtomicBool>),
 }
 
-/// Whom a chain knows from the start.
+/// The initial accounts of a chain.
 pub struct Staff<'a> {
     /// All keys that need gas.
     pub keys: &'a [Address],
-    /// Who has the coin's blacklist.
+    /// The owner of the token's blacklist.
     pub blacklister: Address,
-    /// The seed of the service's own coins.
+    /// The seed of the service's own tokens.
     pub seed: SecretString,
 }
 
 impl Ground {
-    /// The chain with its coins: Circle's where their code is given, else the sandbox's.
+    /// The chain with its tokens: Circle's if their code is given, else the sandbox's.
     pub async fn start(kind: &Kind, circle: Option<&FiatToken>, staff: &Staff<'_>) -> Ground {
         let mut mining = JoinSet::new();
         let stopped = Arc::new(AtomicBool::new(false));
@@ -110,7 +110,7 @@ impl Ground {
         Ground::of(Some(rpc), payer, circles, pace, mining, anvil)
     }
 
-    /// Where USDC is Circle's, the sandbox's own is strange.
+    /// If USDC is Circle's, the sandbox's own is unsupported.
     fn of(
         rpc: Option<Rpc>,
         payer: Minter,
@@ -125,27 +125,27 @@ impl Ground {
         Ground { rpc, payer, sent, usdc, usdt, strange, pace, _mining: mining, _anvil: anvil }
     }
 
-    /// Whether the test can stop the chain's blocks, take them away and let time pass.
+    /// Whether the test can stop and remove the chain's blocks, and move its time.
     pub const fn obeys(&self) -> bool {
         !matches!(self.pace, Pace::Its)
     }
 
-    /// Whether there is a token that the service knows nothing of.
+    /// Whether there is an unsupported token.
     pub const fn has_strange(&self) -> bool {
         self.strange.is_some()
     }
 
-    /// Who has the coins.
+    /// The payer.
     pub const fn payer(&self) -> Address {
         self.payer.address()
     }
 
-    /// No more blocks come by themselves.
+    /// Stops automatic blocks.
     pub async fn stop(&self) {
         self.set_stopped(true).await;
     }
 
-    /// They come again.
+    /// Resumes automatic blocks.
     pub async fn go_on(&self) {
         self.set_stopped(false).await;
     }
@@ -159,14 +159,14 @@ impl Ground {
             }
             Pace::Ours(stopped) => {
                 stopped.store(stop, Ordering::SeqCst);
-                // One may be under way.
+                // One may be in progress.
                 let height = self.rpc().height().await;
                 tokio::time::timeout(BLOCK * 4, async { while self.rpc().height().await == height {} }).await.ok();
             }
         }
     }
 
-    /// Makes blocks while none come by themselves.
+    /// Creates blocks while automatic ones are stopped.
     pub async fn mine(&self, blocks: u64) {
         for _ in 0..blocks {
             let method = if matches!(self.pace, Pace::Chain) { "dev_mine" } else { "evm_mine" };
@@ -174,8 +174,8 @@ impl Ground {
         }
     }
 
-    /// Takes the newest blocks away and puts as many empty ones in their place. What the payer had in them waits to be
-    /// mined again, but for what is dropped for good.
+    /// Replaces the latest blocks with as many empty ones. The payer's transactions in them become
+    /// pending again, except for those dropped for good.
     pub async fn reorg(&self, depth: u64, dropped: Option<&Signed>) {
         let dropped: Vec<String> = dropped.iter().map(|signed| signed.hash.to_string()).collect();
         if matches!(self.pace, Pace::Chain) {
@@ -184,8 +184,8 @@ impl Ground {
             return;
         }
         self.rpc().ask("anvil_reorg", json!([depth, []])).await.expect("other blocks");
-        // anvil forgets what was in the old ones. With other nodes it waits for a block; here whoever sent it sends it
-        // again: we what was the payer's, and the service what was its own.
+        // anvil forgets the transactions of removed blocks. Other nodes keep them pending; here
+        // their senders send them again: the test for the payer, and the service for its own.
         let next = self.rpc().nonce(self.payer.address()).await;
         let again: Vec<Signed> = self.sent().range(next..).map(|(_, signed)| signed.clone()).collect();
         for signed in again.iter().filter(|signed| !dropped.contains(&signed.hash.to_string())) {
@@ -194,10 +194,10 @@ impl Ground {
     }
 
     fn sent(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Signed>> {
-        self.sent.lock().expect("nobody panicked")
+        self.sent.lock().expect("not poisoned")
     }
 
-    /// A payment, signed and not sent: the payer's next transaction.
+    /// A signed payment, not sent yet: the payer's next transaction.
     pub async fn signed_payment(&self, token: Address, to: Address, minor: u64) -> Signed {
         let nonce = self.rpc().nonce(self.payer.address()).await;
         let mut script = self.payer.script(nonce, PLENTY);
@@ -207,18 +207,18 @@ impl Ground {
         signed
     }
 
-    /// Pays the strange token to somebody.
+    /// Pays the unsupported token to an address.
     pub async fn pay_strange(&self, to: Address, minor: u64) {
-        let token = self.strange.expect("a token that nobody knows");
+        let token = self.strange.expect("an unsupported token");
         self.rpc().send(&[self.signed_payment(token, to, minor).await]).await;
     }
 
-    /// Where the node is; `None` while it is part of a service that does not run.
+    /// The node's URL; `None` while it belongs to a service that is not running.
     pub fn node_url(&self) -> Option<&str> {
         self.rpc.as_ref().map(Rpc::url)
     }
 
-    /// The service that the chain is a part of answers here.
+    /// Sets the URL of the service that contains the chain.
     pub fn is_at(&mut self, url: &str) {
         self.rpc = Some(Rpc::new(url));
     }
@@ -227,17 +227,17 @@ impl Ground {
         self.rpc.as_ref().expect("the chain runs")
     }
 
-    /// Pays USDC to somebody; mined when this returns.
+    /// Pays USDC to an address; mined on return.
     pub async fn pay(&self, to: Address, minor: u64) {
         self.pay_in(StableCoin::Usdc, to, minor).await;
     }
 
-    /// The same in either coin.
+    /// The same in either token.
     pub async fn pay_in(&self, coin: StableCoin, to: Address, minor: u64) {
         self.rpc().send(&[self.signed_payment(self.token(coin), to, minor).await]).await;
     }
 
-    /// A coin's contract.
+    /// A token's contract.
     pub const fn token(&self, coin: StableCoin) -> Address {
         match coin {
             StableCoin::Usdc => self.usdc,
@@ -245,7 +245,7 @@ impl Ground {
         }
     }
 
-    /// What somebody holds of USDC.
+    /// The USDC balance of an address.
     pub async fn holds(&self, account: Address) -> u64 {
         self.rpc().holds(self.usdc, account).await
     }
@@ -263,7 +263,7 @@ async fn embedded(mining: &mut JoinSet<()>) -> String {
     own_node::serve(chain).await
 }
 
-/// anvil's own interval is a whole second at least.
+/// anvil's interval is at least a whole second.
 async fn mine(rpc: Rpc, stopped: Arc<AtomicBool>) {
     let mut ticks = tokio::time::interval(BLOCK);
     loop {

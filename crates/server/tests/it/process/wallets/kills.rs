@@ -1,4 +1,5 @@
-//! kill -9 of the service at random moments while remittances are on their way, on a chain that somebody else wrote.
+//! kill -9 of the service at random moments during remittances, on an independent implementation of
+//! a chain.
 
 use std::time::Instant;
 
@@ -31,7 +32,7 @@ async fn killed_again_and_again_each_deposit_counts_once() {
         let arrived = world.receiver.book().entries().len();
         remittances.pay(&world).await;
         remittances.exchange(&world, &node.address).await;
-        // Some moment on the way: after so many webhooks and blocks.
+        // A random moment: after this many webhooks and blocks.
         let (webhooks, blocks) = (random.below(5), random.below(30));
         let from = world.ground.rpc().height().await;
         let come = || async {

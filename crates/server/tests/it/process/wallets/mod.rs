@@ -1,6 +1,6 @@
-//! The wallet service as real processes on real chains: the same flows of money on every chain, store and signer, and
-//! what is left of them when the process is killed between two steps. Judged by the public API, the chain, the bank's
-//! book and the receiver's alone.
+//! The wallet service as real processes on real chains: the same money flows on every chain, store
+//! and signer, and their results when the process is killed between two steps. Judged by the public
+//! API, the chain, the bank's ledger and the endpoint alone.
 
 mod blocks;
 mod exceptions;

@@ -1,5 +1,5 @@
-//! Remittances under fire: requests, their payments on the chain, and exchanges, each of which is known to exist or not,
-//! whatever the service was doing when it was asked.
+//! Remittances during faults: requests, their payments on chain, and exchanges, each of which is
+//! known to exist or not, whatever the service's state at the time of the call.
 
 use std::sync::Mutex;
 
@@ -10,21 +10,21 @@ use super::super::harness::Node;
 use super::world::{Request, STEP_AT_MOST, World, minor, text};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
-/// What each payment pays, and each order exchanges.
+/// The amount of each payment, and of each order.
 const PAYMENT: &str = "25.00";
 const EXCHANGE: &str = "1.00";
 
-/// One customer's.
+/// The remittances of one customer.
 pub struct Remittances {
     pub wallet: String,
     pub address: Address,
-    /// Requests that were paid, and what.
+    /// Paid requests, with their amounts.
     pub paid: Vec<(Request, u64)>,
-    /// Orders that exist, and of how much.
+    /// Existing orders, with their amounts.
     pub orders: Vec<(String, u64)>,
-    /// Requests that nobody has paid yet.
+    /// Unpaid requests.
     pub links: Vec<Request>,
-    /// The order that was asked for last, while nobody knows whether it exists.
+    /// The last order, while its outcome is unknown.
     unclear: Option<String>,
     serial: u32,
 }
@@ -41,19 +41,19 @@ impl Remittances {
         started
     }
 
-    /// Another request, which is not paid yet.
+    /// Creates another request, not paid yet.
     pub async fn ask(&mut self, world: &World, node: &Node) {
         self.links.push(world.request(&node.address, &self.wallet, PAYMENT).await);
     }
 
-    /// Pays a request on the chain, which knows nothing of the service.
+    /// Pays a request on chain, independently of the service.
     pub async fn pay(&mut self, world: &World) {
         let request = self.links.pop().expect("a request");
         world.ground.pay(request.escrow, minor(PAYMENT)).await;
         self.paid.push((request, minor(PAYMENT)));
     }
 
-    /// Asks for an exchange; what became of one that nobody answered is found out by [`Remittances::make_clear`].
+    /// Requests an exchange; [`Remittances::make_clear`] resolves an unknown outcome.
     pub async fn exchange(&mut self, world: &World, at: &str) {
         self.serial += 1;
         let key = format!("exchange-{}", self.serial);
@@ -63,36 +63,36 @@ impl Remittances {
         }
     }
 
-    /// The order's id; `None` where nobody knows whether it exists. Whoever asked too often waits: that is no doubt.
+    /// The order's id; `None` if its outcome is unknown. A rate limit only delays the answer.
     async fn try_exchange(&self, world: &World, at: &str, key: &str) -> Option<String> {
         let body = World::order_body(&self.wallet, EXCHANGE);
         let last = Mutex::new(None);
         let answered = world.looking(STEP_AT_MOST, async || {
             let answer = world.try_post(at, "/v1/sdk/orders", &body, Some(key)).await;
             let granted = !matches!(answer, Answer::Refused { status: 429, .. });
-            *last.lock().expect("nobody panicked") = Some(answer);
+            *last.lock().expect("not poisoned") = Some(answer);
             granted
         });
         assert!(answered.await, "{key} was asked for too often");
-        match last.into_inner().expect("nobody panicked").expect("an answer") {
+        match last.into_inner().expect("not poisoned").expect("an answer") {
             Answer::Done(body) => Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id")),
-            // The first one is still under way.
+            // The first one is still in progress.
             Answer::Refused { status: 409, .. } | Answer::Unclear(_) => None,
             Answer::Refused { status, body } => panic!("{status}: {body}"),
         }
     }
 
-    /// Asks again with the same key until there is an answer.
+    /// Repeats with the same key until there is an answer.
     pub async fn make_clear(&mut self, world: &World, node: &Node) {
         let Some(key) = self.unclear.take() else { return };
         let order = Mutex::new(None);
         let clear = world.looking(STEP_AT_MOST, async || {
             let found = self.try_exchange(world, &node.address, &key).await;
-            *order.lock().expect("nobody panicked") = found.clone();
+            *order.lock().expect("not poisoned") = found.clone();
             found.is_some()
         });
         assert!(clear.await, "{key} stays unclear: {}", node.process.log_tail());
-        let order = order.into_inner().expect("nobody panicked").expect("an order");
+        let order = order.into_inner().expect("not poisoned").expect("an order");
         self.orders.push((order, minor(EXCHANGE)));
     }
 }

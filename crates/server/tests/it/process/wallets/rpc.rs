@@ -1,4 +1,4 @@
-//! A node as an outsider asks it: JSON-RPC over HTTP, and the few questions that a verdict needs.
+//! A JSON-RPC client for a node, with the queries that a verdict needs.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use testkit::wait;
 
-/// How long an answer may take.
+/// Timeout of a response.
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
-/// How long a transaction may take to be in a block.
+/// Timeout for a transaction to be mined.
 const MINED_AT_MOST: Duration = Duration::from_secs(60);
 /// `balanceOf(address)`
 const BALANCE_OF: &str = "0x70a08231";
@@ -27,7 +27,7 @@ pub struct Rpc {
 
 impl Rpc {
     pub fn new(url: &str) -> Rpc {
-        // Fails only where one is installed already, which is as good.
+        // Fails only if a provider is already installed, which is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
         let http = Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
         Rpc { http: http.build().expect("a client"), url: url.to_owned() }
@@ -54,7 +54,7 @@ impl Rpc {
         told.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
     }
 
-    /// Gives an account so many wei, as anvil does.
+    /// Sets the balance of an account in wei, as in anvil.
     pub async fn fuel(&self, account: Address, wei: u128) {
         self.told("anvil_setBalance", json!([account.to_string(), format!("{wei:#x}")])).await;
     }
@@ -64,29 +64,29 @@ impl Rpc {
         number(&self.told("eth_getTransactionCount", json!([account.to_string(), "latest"])).await)
     }
 
-    /// The newest block.
+    /// The latest block.
     pub async fn height(&self) -> u64 {
         number(&self.told("eth_blockNumber", json!([])).await)
     }
 
-    /// What an account holds of a token.
+    /// The balance of an account in a token.
     pub async fn holds(&self, token: Address, account: Address) -> u64 {
         number(&self.call(token, BALANCE_OF, account).await)
     }
 
-    /// Whether a controller keeps an account from paying and being paid.
+    /// Whether a controller blocks an account from sending and receiving.
     pub async fn is_frozen(&self, controller: Address, account: Address) -> bool {
         number(&self.call(controller, FROZEN, account).await) == 1
     }
 
-    /// Whether a controller lets nothing out of an escrow.
+    /// Whether a controller holds an escrow.
     pub async fn is_on_hold(&self, controller: Address, escrow: Address) -> bool {
         let selector: String =
             vault::hash(&[b"legalHold(address)"]).0[..4].iter().map(|it| format!("{it:02x}")).collect();
         number(&self.call(controller, &format!("0x{selector}"), escrow).await) == 1
     }
 
-    /// The transactions of an account that the next block would have: the nonce of each, and whom it is for.
+    /// The account's transactions in the next block: nonce and recipient of each.
     pub async fn waiting(&self, account: Address) -> Vec<(u64, Option<Address>)> {
         let block = self.told("eth_getBlockByNumber", json!(["pending", true])).await;
         let is_its = |tx: &&Value| Address::parse(tx["from"].as_str().expect("a sender")) == Some(account);
@@ -94,14 +94,14 @@ impl Rpc {
         waiting.map(|tx| (number(&tx["nonce"]), tx["to"].as_str().and_then(Address::parse))).collect()
     }
 
-    /// The next block claims to come so much later.
+    /// The next block's time moves ahead by this much.
     pub async fn let_pass(&self, seconds: u64) {
         if self.ask("evm_increaseTime", json!([seconds])).await.is_err() {
             self.told("dev_letPass", json!([seconds])).await;
         }
     }
 
-    /// Hands a signed transaction in; `false` = the node has it already.
+    /// Submits a signed transaction; `false` if the node already has it.
     pub async fn hand_in(&self, signed: &Signed) -> bool {
         let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
         self.ask("eth_sendRawTransaction", json!([format!("0x{raw}")])).await.is_ok()
@@ -112,7 +112,7 @@ impl Rpc {
         self.told("eth_call", json!([call, "latest"])).await
     }
 
-    /// Amounts that one account ever paid another in a token.
+    /// All amounts that an account paid another in a token.
     pub async fn transfers(&self, token: Address, from: Address, to: Address) -> Vec<u64> {
         let topics = json!([TRANSFER, format!("0x{}", word(from)), format!("0x{}", word(to))]);
         let filter = json!({ "fromBlock": "0x0", "toBlock": "latest", "address": token.to_string(), "topics": topics });
@@ -120,7 +120,7 @@ impl Rpc {
         logs.as_array().expect("a list").iter().map(|log| number(&log["data"])).collect()
     }
 
-    /// Sends transactions, each once the one before it is mined; all must succeed.
+    /// Sends transactions, each after the previous one is mined; all must succeed.
     pub async fn send(&self, transactions: &[Signed]) {
         for signed in transactions {
             let raw: String = signed.raw.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -134,12 +134,12 @@ impl Rpc {
     }
 }
 
-/// 32 bytes that hold an address, as hexadecimal digits.
+/// 32 bytes with an address, in hexadecimal.
 fn word(address: Address) -> String {
     format!("{:0>64}", address.to_string().trim_start_matches("0x").to_lowercase())
 }
 
-/// A quantity or a word that fits 64 bits.
+/// A quantity or a word that fits into 64 bits.
 fn number(value: &Value) -> u64 {
     let digits = value.as_str().expect("hexadecimal").trim_start_matches("0x").trim_start_matches('0');
     if digits.is_empty() { 0 } else { u64::from_str_radix(digits, 16).expect("64 bits") }

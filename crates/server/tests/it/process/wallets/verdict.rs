@@ -1,5 +1,5 @@
-//! Judges a run by what anybody outside can see: the wallet API, the chain, the bank's book, the receiver's book, and
-//! `corridor ledger`. It knows nothing of the service's inside.
+//! Judges a run from outside only: the wallet API, the chain, the bank's ledger, the endpoint's
+//! record, and `corridor ledger`. Independent of the service's internals.
 
 use domain::ids::PaymentId;
 use testkit::bank::BookKind;
@@ -10,7 +10,7 @@ use super::super::rig::Rig;
 use super::remittances::{GOOD, Remittances};
 use super::world::{END_AT_MOST, World, text};
 
-/// The ledger is the chain's and the rails', and right in itself.
+/// The ledger matches the chain and the rails, and is consistent.
 pub fn books_agree(rig: &Rig) {
     let agreed = rig.installation.json(&["ledger", "reconcile"]).remove(0);
     assert_eq!(agreed["found"], 0, "{agreed}");
@@ -19,8 +19,9 @@ pub fn books_agree(rig: &Rig) {
     assert!(!verified.contains("WRONG"), "{verified}");
 }
 
-/// Waits until everything has ended, then holds the run to its promises: each deposit counts once, each release and
-/// each pay-out is carried out once, each webhook is received at least once and in its order, and the ledger is right.
+/// Waits until everything has ended, then checks the run's guarantees: each deposit counts once,
+/// each release and payout is executed once, each webhook is received at least once and in order,
+/// and the ledger is right.
 pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     all_told(world, node, asked).await;
     let wallet = &asked.wallet;
@@ -56,7 +57,7 @@ pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     books_agree(&world.rig);
 }
 
-/// Every webhook is there, each first time in its order.
+/// Every webhook arrived, and first arrivals are in order.
 async fn all_told(world: &World, node: &Node, asked: &Remittances) {
     let subjects = || {
         let requests = asked.paid.iter().map(|(request, _)| (request.id.as_str(), &GOOD[..]));

@@ -1,4 +1,4 @@
-//! A bank that offers wallets: its installation, its chain, its keys, its receiver of webhooks, and what it asks for.
+//! A bank that offers wallets: its installation, chain, keys, webhook endpoint, and calls.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -26,31 +26,31 @@ use super::super::harness::{Node, Process};
 use super::super::rig::{Rig, TENANT};
 use super::ground::{CHAIN_ID, Ground, Kind, Staff};
 
-/// How long each step may take: a lease or two, and what a loaded machine adds.
+/// Timeout of each step: a lease or two, and slack for a loaded machine.
 pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
-/// How long it may take until everything has ended: whose outcome is unclear is asked about after five seconds, fifteen, a
-/// minute, five minutes.
+/// Timeout for everything to end: unclear outcomes are inquired about after five seconds, fifteen,
+/// a minute, five minutes.
 pub const END_AT_MOST: Duration = Duration::from_secs(420);
-/// How often the API is asked for news: it grants fifty calls a minute to some of its groups.
+/// Poll interval of the API, which allows fifty calls a minute in some groups.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
-/// The API URL that tokens name.
+/// The tokens' audience.
 const PUBLIC_URL: &str = "http://corridor.test";
 /// An account that the simulated bank pays to.
 const IBAN: &str = "PK36SCBL0000001123456702";
-/// The bank's Safe and its treasury: keys of nobody.
+/// The bank's Safe and its treasury: addresses without keys.
 const ADMIN: Address = Address([0xad; 20]);
 const TREASURY: Address = Address([0x7e; 20]);
 
-/// Who signs for the tenant.
+/// The tenant's signer.
 pub enum Signer {
-    /// Keys out of one seed in the data directory.
+    /// Keys from one seed in the data directory.
     Seed,
     /// SoftHSM2 in this directory.
     SoftHsm(softhsm::Token),
 }
 
 impl Signer {
-    /// A token with the tenant's four keys in `dir`; `None` where this run does not include SoftHSM2.
+    /// A token with the tenant's four keys in `dir`; `None` if this run excludes SoftHSM2.
     pub fn soft_hsm(part: &str, dir: &std::path::Path) -> Option<Signer> {
         let keys = KeyRole::ALL.map(|role| (role.name(), hsm_key(role)));
         softhsm::for_tests(part, dir, &keys).expect("SoftHSM2").map(Signer::SoftHsm)
@@ -63,7 +63,7 @@ fn hsm_key(role: KeyRole) -> [u8; 32] {
     [31 + u8::try_from(place).expect("few"); 32]
 }
 
-/// What a world is like.
+/// Settings of a world.
 pub struct Setup<'a> {
     pub kind: Kind,
     pub circle: Option<FiatToken>,
@@ -73,14 +73,14 @@ pub struct Setup<'a> {
     pub seed: u64,
 }
 
-/// Everything around the service.
+/// The environment of the service.
 pub struct World {
     pub rig: Rig,
     pub receiver: SimulatedReceiver,
     pub ground: Ground,
-    /// The bank's contract on the chain.
+    /// The bank's contract on chain.
     pub controller: Address,
-    /// Whose transactions release.
+    /// The sender of release transactions.
     pub operator: Address,
     api: Api,
 }
@@ -120,7 +120,7 @@ impl World {
         World { rig, receiver, ground, controller, operator, api }
     }
 
-    /// Starts the service. Where the chain is a part of it, it is there from now on.
+    /// Starts the service. A chain inside it starts as well.
     pub async fn node(&mut self) -> Node {
         let node = self.successor();
         if self.ground.node_url().is_none() {
@@ -129,38 +129,38 @@ impl World {
         node
     }
 
-    /// Starts the service on a chain that is there already.
+    /// Starts the service on a running chain.
     pub fn successor(&self) -> Node {
         self.rig.installation.serve("node", WITH_WALLETS)
     }
 
-    /// The same with more in its environment; it may have ended before it answers.
+    /// The same with additional environment variables; it may exit before it is ready.
     pub fn doomed(&self, env: (&str, &str)) -> (Process, Option<String>) {
         self.rig.installation.serve_or_end("node", &[WITH_WALLETS, &[env]].concat())
     }
 
-    /// Starts an API alone: nobody works off what it accepts.
+    /// Starts an API only: accepted work is not processed.
     pub fn api_alone(&self) -> Node {
         let (process, address) = self.rig.installation.serve_as("api", "api", WITH_WALLETS);
         let address = address.unwrap_or_else(|| panic!("the API did not come up: {}", process.log_tail()));
         Node { process, address }
     }
 
-    /// Asks and answers what a success says. Who asked too often waits.
+    /// Sends a call and returns the success response. Waits after a rate limit.
     pub async fn get(&self, node: &str, path: &str) -> Value {
         let last = std::sync::Mutex::new(None);
         let answered = self.looking(STEP_AT_MOST, async || {
             let answer = self.api.get(node, path).await;
             let too_often = matches!(&answer, Answer::Refused { status: 429, .. });
-            *last.lock().expect("nobody panicked") = Some(answer);
+            *last.lock().expect("not poisoned") = Some(answer);
             !too_often
         });
         assert!(answered.await, "{path} was asked for too often");
-        let last = last.into_inner().expect("nobody panicked").expect("an answer");
+        let last = last.into_inner().expect("not poisoned").expect("an answer");
         serde_json::from_str(&last.done()).expect("JSON")
     }
 
-    /// One POST, whatever becomes of it.
+    /// A single POST with any outcome.
     pub async fn try_post(&self, node: &str, path: &str, body: &Value, key: Option<&str>) -> Answer {
         self.api.post(node, path, &body.to_string(), key).await
     }
@@ -170,12 +170,12 @@ impl World {
         serde_json::from_str(&self.try_post(node, path, body, None).await.done()).expect("JSON")
     }
 
-    /// Waits for a condition that costs something to look at.
+    /// Waits for a condition that is expensive to check.
     pub async fn looking(&self, at_most: Duration, condition: impl AsyncFn() -> bool) -> bool {
         wait::until_async_every(LOOK_EVERY, at_most, || condition()).await
     }
 
-    /// A customer's wallet: its id and its address.
+    /// A customer's wallet: its id and address.
     pub async fn wallet(&self, node: &str, customer: &str) -> (String, Address) {
         let body = json!({
             "customer_id": customer, "customer_email": "asha@example.com", "customer_phone": "+923001234567",
@@ -185,17 +185,17 @@ impl World {
         (text(&made, "wallet_id"), address(&made, "wallet_address"))
     }
 
-    /// A payment request of a wallet whose sender has said who he is.
+    /// A payment request of a wallet whose sender has submitted their details.
     pub async fn request(&self, node: &str, wallet: &str, amount: &str) -> Request {
         self.request_in(StableCoin::Usdc, node, wallet, amount).await
     }
 
-    /// The same in either coin.
+    /// The same in either token.
     pub async fn request_in(&self, coin: StableCoin, node: &str, wallet: &str, amount: &str) -> Request {
         self.request_of(node, json!({ "wallet_id": wallet, "amount": asked(coin, amount) })).await
     }
 
-    /// The same, which is open for an hour.
+    /// The same, valid for an hour.
     pub async fn request_of_an_hour(&self, node: &str, wallet: &str, amount: &str) -> Request {
         self.request_of(
             node,
@@ -218,12 +218,12 @@ impl World {
         Request { id: text(&made, "payment_request_id"), escrow: shown_address(&shown) }
     }
 
-    /// What an exchange of a wallet's USDC is asked with.
+    /// The body of a USDC exchange of a wallet.
     pub fn order_body(wallet: &str, amount: &str) -> Value {
         World::order_body_in(StableCoin::Usdc, wallet, amount)
     }
 
-    /// The same of either coin.
+    /// The same in either token.
     pub fn order_body_in(coin: StableCoin, wallet: &str, amount: &str) -> Value {
         json!({
             "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": coin.currency().code(),
@@ -232,13 +232,13 @@ impl World {
         })
     }
 
-    /// The types of the genuine webhooks about a thing in the order in which they were taken first.
+    /// The types of the valid webhooks about a resource in order of first receipt.
     pub fn told(&self, subject: &str) -> Vec<String> {
         let book = self.receiver.book();
         book.taken_about(subject).iter().map(|entry| entry.event_type.clone()).collect()
     }
 
-    /// Waits until a thing's webhooks are exactly these.
+    /// Waits until a resource's webhooks are exactly these.
     pub async fn is_told(&self, node: &Node, subject: &str, wanted: &[&str]) {
         let there = wait::until_async(STEP_AT_MOST, || std::future::ready(self.told(subject).len() >= wanted.len()));
         let there = there.await;
@@ -246,7 +246,7 @@ impl World {
         assert_eq!(self.told(subject), wanted, "{subject}");
     }
 
-    /// The transactions of a wallet that came in, newest first.
+    /// The deposits of a wallet, latest first.
     pub async fn incoming(&self, node: &str, wallet: &str) -> Vec<Value> {
         let path = format!("/v1/sdk/transactions?wallet_id={wallet}&limit=100");
         let page = self.get(node, &path).await;
@@ -254,12 +254,12 @@ impl World {
         all.filter(|it| it["type"] != "EXCHANGED").cloned().collect()
     }
 
-    /// A wallet's USDC as the API says, in minor units.
+    /// A wallet's USDC in minor units, according to the API.
     pub async fn balance(&self, node: &str, wallet: &str) -> u64 {
         self.balance_in(StableCoin::Usdc, node, wallet).await
     }
 
-    /// The same of either coin.
+    /// The same in either token.
     pub async fn balance_in(&self, coin: StableCoin, node: &str, wallet: &str) -> u64 {
         let shown = self.get(node, &format!("/v1/sdk/wallets/{wallet}")).await;
         let mut assets = shown["balance"]["assets"].as_array().expect("assets").iter();
@@ -288,13 +288,13 @@ pub fn address(value: &Value, name: &str) -> Address {
     Address::parse(&text(value, name)).expect("an address")
 }
 
-/// The address that a payment page shows its sender to pay to.
+/// The address that a payment page shows to its sender.
 fn shown_address(page: &str) -> Address {
     let (_, rest) = page.split_once("data-to=\"").unwrap_or_else(|| panic!("no address on {page}"));
     Address::parse(rest.split('"').next().unwrap_or_default()).expect("an address")
 }
 
-/// The tenant's keys and contracts, as the service is to compute them.
+/// The tenant's keys and contracts, as computed by the service.
 fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<TenantKeys>, EvmContracts) {
     match signer {
         Signer::Seed => {
@@ -313,7 +313,7 @@ fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<Tenant
     }
 }
 
-/// Chain and keys of the installation, as an operator configures them.
+/// Chain and key configuration of the installation.
 fn configure(rig: &mut Rig, ground: &Ground, signer: &Signer) {
     let mut more = format!("\n[chain]\nchain_id = {CHAIN_ID}\nblock_time_ms = 50\n");
     if let Some(url) = ground.node_url() {

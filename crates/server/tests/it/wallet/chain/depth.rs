@@ -1,4 +1,4 @@
-//! How deep a payment must be before it counts: that is for its value to say (`decisions.md`, "Incoming transaction").
+//! Confirmation depth: a payment's amount determines it (`decisions.md`, "Incoming transaction").
 
 use domain::ids::WalletId;
 use store::{Page, Transaction};
@@ -11,8 +11,8 @@ on_both_stores! {
     a_payment_counts_from_the_depth_that_its_value_asks_for
 }
 
-/// So far is `safe` behind the newest block, and so far is `finalized`. Of three payments in three blocks, the largest
-/// first, each counts one block after the one behind it.
+/// Depths of the `safe` and `finalized` blocks. Of three payments in three blocks, largest first,
+/// each counts one block after the one before it in this list.
 const SAFE_LAG: u64 = DEPOSIT_DEPTH + 1;
 const FINALIZED_LAG: u64 = DEPOSIT_DEPTH + 3;
 
@@ -25,7 +25,7 @@ async fn a_payment_counts_from_the_depth_that_its_value_asks_for(on: On) {
         requests.push(paid_with(&node, wallet, amount).await.0);
     }
     let [large, medium, small] = &requests[..] else { panic!("three of them") };
-    // The newest of them is one block deep.
+    // The latest of them is one block deep.
     node.mine(DEPOSIT_DEPTH - 2);
     node.taken_in().await;
     for wallet in &wallets {
@@ -34,7 +34,7 @@ async fn a_payment_counts_from_the_depth_that_its_value_asks_for(on: On) {
     for (request, waiting) in [(small, &wallets[..2]), (medium, &wallets[..1]), (large, &[])] {
         node.mine(1);
         assert_eq!(node.bank.webhooks(id(request), 1).await[0], TOLD[0]);
-        // They were looked at together with it.
+        // They were checked together with it.
         for wallet in waiting {
             assert!(!counts(&node, wallet).await, "{wallet}");
         }
@@ -51,7 +51,7 @@ fn id(request: &Json) -> &str {
     request["payment_request_id"].text()
 }
 
-/// Whether the payment to a wallet counts, by the store, which knows it before anybody is told.
+/// Whether the payment to a wallet counts, according to the store, which is first to know.
 async fn counts(node: &OwnNode, wallet: &str) -> bool {
     let (bank, wallet) = (&node.bank.bank, WalletId::parse(wallet).expect("a wallet's id"));
     let newest = bank.running.store().transactions(bank.tenant.id, wallet, None, Page { page: 0, limit: 1 });

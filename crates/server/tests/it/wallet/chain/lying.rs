@@ -1,5 +1,5 @@
-//! Nodes that lie, lag, are silent, forget or claim too much: one of two decides nothing, an operator hears of it within a
-//! minute, and honest money flows once the node is replaced.
+//! Nodes that lie, lag, stay silent, forget or claim too much: one of two nodes decides nothing, an
+//! operator is alerted within a minute, and honest money flows once the node is replaced.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ on_both_stores! {
     one_lying_node_of_two_invents_no_payment
     what_was_invented_while_the_other_node_was_silent_goes_again
     one_lying_node_of_two_ends_no_transaction
-    what_is_final_is_what_the_most_cautious_node_says
+    finality_follows_the_most_cautious_node
     a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced
     a_lagging_node_is_alerted
     case_22_rpc_proxy_a_payment_that_a_node_forgot_once_is_seen
@@ -36,7 +36,7 @@ on_both_stores! {
 }
 
 const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/// A transaction that never was.
+/// A transaction that does not exist.
 const INVENTED: TxHash = TxHash([0x77; 32]);
 
 fn word(address: &str) -> String {
@@ -51,8 +51,8 @@ fn no_such_method(answer: &mut Value) {
     *answer = json!({"id": answer["id"], "error": {"code": -32601, "message": "no such method"}});
 }
 
-/// A node that invents a transfer of 777 USDC to an escrow in a genuine block, with all that belongs to it: log, receipt,
-/// balance, and a header that denies nothing.
+/// A node that invents a transfer of 777 USDC to an escrow in a genuine block, with consistent log,
+/// receipt and balance, and a header that does not contradict it.
 fn invents(tricks: &Tricks, usdc: Address, escrow: &str, block: Value) {
     let log = json!({
         "address": usdc.to_string(), "topics": [TRANSFER, word("0x1234"), word(escrow)],
@@ -88,7 +88,7 @@ fn invents(tricks: &Tricks, usdc: Address, escrow: &str, block: Value) {
     });
 }
 
-/// An alert of a kind is out within a minute of business time.
+/// An alert of a kind opens within a minute of business time.
 async fn alerted(node: &OwnNode, kind: AlertKind) {
     let there = || async { node.alerts().await.contains(&kind.name()) };
     for _ in 0..4 {
@@ -108,7 +108,7 @@ fn usdc(node: &OwnNode) -> Address {
     node.running.chain().config.token(StableCoin::Usdc).expect("USDC")
 }
 
-/// Pays 25 USDC to a request, in a block after the newest one.
+/// Pays 25 USDC to a request, in the next block.
 async fn pays(node: &OwnNode, request: &Json) {
     super::pay(node, request).await;
 }
@@ -120,7 +120,7 @@ async fn one_lying_node_of_two_invents_no_payment(on: On) {
     let request = node.bank.request(&wallet, "25.00", "USDC").await;
     node.by_hand();
     node.taken_in().await;
-    // The watcher must not take the block in before the lie is ready.
+    // The watcher must not process the block before the lie is ready.
     liar.set_silent(true);
     honest.set_silent(true);
     node.mine(1);
@@ -178,7 +178,7 @@ async fn one_lying_node_of_two_ends_no_transaction(on: On) {
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     let release = broadcast(&node).await;
-    // The lie: the release is in the newest block, and all of it succeeded. It is not mined at all.
+    // The lie: the release is in the latest block and succeeded. In fact it is not mined at all.
     let (block, hash) = (newest(&node), release.attempts.last().expect("signed").hash);
     let intents = node.running.store().intents(release.tenant, &release.intents).await.expect("read");
     let done = |intent: &domain::chain_tx::Intent| {
@@ -202,7 +202,7 @@ async fn one_lying_node_of_two_ends_no_transaction(on: On) {
         }
     });
     is_mined(&node, &release).await;
-    // Blocks that none of our transactions can pay for: the lie becomes as deep as it has to be.
+    // Blocks without the service's transactions, until the lie is deep enough.
     node.chain.fault(Fault::FeeMultiplier(1_000_000));
     node.mine(SETTLED_DEPTH + 1);
     alerted(&node, AlertKind::ChainMismatch).await;
@@ -215,9 +215,9 @@ async fn one_lying_node_of_two_ends_no_transaction(on: On) {
     node.finish().await;
 }
 
-async fn what_is_final_is_what_the_most_cautious_node_says(on: On) {
+async fn finality_follows_the_most_cautious_node(on: On) {
     let (liar, honest) = (Tricks::default(), Tricks::default());
-    // `safe` and `finalized` are the newest block to it.
+    // `safe` and `finalized` are the latest block on this node.
     let mut newest = Value::Null;
     liar.twist(move |method, params, answer| {
         if method == "eth_getBlockByNumber" && params[0] == "latest" {
@@ -249,7 +249,7 @@ async fn a_silent_node_is_alerted_and_nothing_counts_until_it_is_replaced(on: On
         let request = node.bank.request(&wallet, "25.00", "USDC").await;
         pays(&node, &request).await;
         silent.set_silent(true);
-        // Seen through the other one.
+        // Detected through the other node.
         node.mine(DEPOSIT_DEPTH + 2);
         node.taken_in().await;
         node.bank.newest(&wallet, "PENDING").await;
@@ -266,7 +266,7 @@ async fn a_lagging_node_is_alerted(on: On) {
     const LAG: u64 = 20;
     let node = OwnNode::with_second(on, |chain| chain.lagging_view(LAG)).await;
     let wallet = node.wallet("behind").await;
-    // How many blocks are a lag is a matter of time.
+    // Time determines how many blocks count as a lag.
     node.chain.set_mining(devchain::Mining::Every(Duration::from_millis(500)));
     alerted(&node, AlertKind::ChainNode).await;
     let (request, _) = paid(&node, &wallet).await;
@@ -274,13 +274,13 @@ async fn a_lagging_node_is_alerted(on: On) {
     node.taken_in().await;
     node.bank.newest(&wallet, "PENDING").await;
     assert_untold(&node, &request);
-    // It has what matters by and by.
+    // It catches up eventually.
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     node.finish().await;
 }
 
-/// The next answers that have logs of a coin have none, as `22-rpc-proxy.py` does it.
+/// The next answers with logs of a token have none, as in `22-rpc-proxy.py`.
 fn forgets(tricks: &Tricks, mut times: u32) {
     tricks.twist(move |method, params, answer| {
         let has_logs = answer["result"].as_array().is_some_and(|logs| !logs.is_empty());
@@ -314,7 +314,7 @@ async fn a_payment_that_a_node_forgot_and_its_header_denied_is_seen_at_depth(on:
     node.by_hand();
     node.taken_in().await;
     forgets(&tricks, 1);
-    // A chain without blooms, as some are.
+    // Some chains have no blooms.
     tricks.twist(|method, _, answer| {
         if method.starts_with("eth_getBlockBy") && answer["result"].is_object() {
             answer["result"]["logsBloom"] = json!(format!("0x{}", "00".repeat(256)));
@@ -369,7 +369,7 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
     }
 }
 
-/// Reconciliation finds what no node showed: an escrow that nothing was ever booked for holds money.
+/// Reconciliation finds what no node showed: an escrow without entries holds money.
 async fn what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) {
     let tricks = Tricks::default();
     let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
@@ -420,7 +420,7 @@ fn operator(node: &OwnNode) -> String {
     signer.address(super::tenant(node), KeyRole::Operator).expect("a key").to_string()
 }
 
-/// So many answers count more transactions of an account than there are.
+/// This many answers report more transactions of an account than exist.
 fn claims(tricks: &Tricks, account: String, mut times: u32, more: u64) {
     tricks.twist(move |method, params, answer| {
         if method == "eth_getTransactionCount" && params[0] == json!(account) && times > 0 {
@@ -448,7 +448,8 @@ async fn a_nonce_that_is_claimed_too_high_is_not_taken(on: On) {
 async fn a_gap_below_our_nonces_is_filled(on: On) {
     let liar = Tricks::default();
     let node = OwnNode::tricked(on, &liar, None, Setup::with_wallets()).await;
-    // Before anything was signed here nothing contradicts it. The first transaction puts the controller on the chain.
+    // Before the first signed transaction nothing contradicts it. The first one deploys the
+    // controller.
     claims(&liar, operator(&node), 1, 3);
     let wallet = node.bank.wallet("gap").await;
     until_open(&node, |open| open.iter().any(|tx| tx.nonce == 3)).await;
@@ -458,7 +459,7 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     let alerts = node.running.store().alerts(super::tenant(&node), 100).await.expect("read");
-    let filled = alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by one that does nothing")).count();
+    let filled = alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by an empty one")).count();
     assert_eq!(filled, 3, "{alerts:?}");
     node.finish().await;
 }
@@ -479,7 +480,7 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     });
     node.steady();
     node.bank.newest(&wallet, "COMPLETED").await;
-    // The test itself asks through the same node.
+    // The test itself queries the same node.
     tricks.replace();
     let serves = || async { node.running.chain().chain.head().await.is_ok() };
     assert!(testkit::wait::until_async(WAIT_MAX, serves).await, "it rests for ever");
@@ -487,7 +488,8 @@ async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     node.finish().await;
 }
 
-/// At 12 s a block, 40,000 calls a day are 50 for nine blocks. What counts is the block's time, so blocks come faster here.
+/// At 12 s per block, 40,000 calls a day are 50 per nine blocks. The block's time counts, so blocks
+/// come faster here.
 async fn an_idle_chain_is_asked_for_little(on: On) {
     const BLOCKS: u64 = 9;
     const CALLS_MAX: u64 = 40_000 * BLOCKS * 12 / 86_400;
@@ -498,7 +500,7 @@ async fn an_idle_chain_is_asked_for_little(on: On) {
         let there = || std::future::ready(node.chain.block_number() >= number);
         assert!(testkit::wait::until_async(WAIT_MAX, there).await, "blocks come");
     };
-    // Until it has seen how fast they come now.
+    // Until it knows the current block interval.
     reaches(node.chain.block_number() + 8).await;
     let (from, before) = (node.chain.block_number(), tricks.calls());
     reaches(from + BLOCKS).await;

@@ -1,5 +1,5 @@
-//! What chains do to whoever depends on them (`reliability.md`, `chain.md`): each deposit counts once, each release is
-//! carried out once, and the books are the chain's, whatever becomes of blocks, transactions and nodes.
+//! Chain faults (`reliability.md`, `chain.md`): each deposit counts once, each release is executed
+//! once, and the books match the chain, whatever happens to blocks, transactions and nodes.
 
 mod depth;
 mod lying;
@@ -20,12 +20,12 @@ use crate::harness::own_node::OwnNode;
 
 const TOLD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
 
-/// A payment of 25 USDC that is in the newest block; blocks come by hand from here on.
+/// A payment of 25 USDC in the latest block; from here on blocks are manual.
 async fn paid(node: &OwnNode, wallet: &str) -> (Json, Json) {
     paid_with(node, wallet, "25.00").await
 }
 
-/// The same of another amount of USDC.
+/// The same with a different amount of USDC.
 async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
     let request = node.bank.request(wallet, amount, "USDC").await;
     pay(node, &request).await;
@@ -33,7 +33,7 @@ async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
     (request, seen)
 }
 
-/// Pays a request in the newest block; blocks come by hand from here on.
+/// Pays a request in the latest block; from here on blocks are manual.
 pub async fn pay(node: &OwnNode, request: &Json) {
     node.by_hand();
     let sender = node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
@@ -60,7 +60,7 @@ fn tenant(node: &OwnNode) -> TenantId {
     node.bank.bank.tenant.id
 }
 
-/// Waits until our open transactions of the tenant are as wanted.
+/// Waits until the tenant's open transactions match.
 async fn until_open(node: &OwnNode, wanted: impl Fn(&[ChainTx]) -> bool) {
     let open = || async {
         let open = node.running.store().open_chain_txs(100).await.expect("read");
@@ -72,7 +72,7 @@ async fn until_open(node: &OwnNode, wanted: impl Fn(&[ChainTx]) -> bool) {
     assert!(there, "nonce, state, called off, attempts: {short:?}");
 }
 
-/// Waits until a transaction of ours waits to be mined, and answers it.
+/// Waits for a pending transaction of the service and returns it.
 async fn broadcast(node: &OwnNode) -> ChainTx {
     until_open(node, |open| open.iter().any(|tx| tx.state == TxState::Broadcast)).await;
     let open = node.running.store().open_chain_txs(100).await.expect("read");
@@ -83,25 +83,25 @@ async fn broadcast(node: &OwnNode) -> ChainTx {
     tx
 }
 
-/// A transaction of ours as it is now.
+/// The current state of a transaction of the service.
 async fn now(node: &OwnNode, tx: &ChainTx) -> ChainTx {
     node.running.store().chain_tx(tx.tenant, tx.id).await.expect("read").expect("there")
 }
 
-/// Waits until a transaction of ours is in a block.
+/// Waits until a transaction of the service is in a block.
 async fn is_mined(node: &OwnNode, tx: &ChainTx) {
     let mined = testkit::wait::until_async(WAIT_MAX, || async { now(node, tx).await.state == TxState::Mined });
     assert!(mined.await, "{:?}", now(node, tx).await);
 }
 
-/// Nobody was told of a payment of a request.
+/// No payment of a request was reported.
 fn assert_untold(node: &OwnNode, request: &Json) {
     let book = node.bank.receiver.book();
     let told = book.taken_about(request["payment_request_id"].text());
     assert!(told.is_empty(), "{told:?}");
 }
 
-/// The wallet has its 25 USDC, in the books and on the chain, and was told of them once.
+/// The wallet has its 25 USDC, in the books and on chain, and was notified once.
 async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
     node.bank.newest(wallet, "COMPLETED").await;
     let on_chain = address(node, wallet).await;
@@ -109,7 +109,7 @@ async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
         testkit::wait::until_async(WAIT_MAX, || async { node.holds(StableCoin::Usdc, &on_chain).await == 25_000_000 });
     assert!(there.await, "{} on the chain", node.holds(StableCoin::Usdc, &on_chain).await);
     node.taken_in().await;
-    // A release that is sent again is in the books a moment after it is on the chain.
+    // A repeated release is in the books a moment after it is on chain.
     node.bank.balanced(wallet, "USDC", "25.00").await;
     assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(request).await).await, 0);
     assert_eq!(count(node, wallet).await, "1");

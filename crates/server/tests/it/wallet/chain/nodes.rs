@@ -1,4 +1,4 @@
-//! Nodes that are slow, lag or disagree, and coins that move nothing.
+//! Nodes that are slow, lag or disagree, and suspended tokens.
 
 use devchain::Fault;
 use domain::chain::vault;
@@ -20,7 +20,7 @@ async fn payments_count_though_blocks_come_faster_than_a_node_answers(on: On) {
     let node = OwnNode::start(on).await;
     let wallet = node.wallet("slow").await;
     let (request, _) = paid(&node, &wallet).await;
-    // There is another block before a single question is answered: the watcher never finds itself at the newest one.
+    // Another block arrives before every answer: the watcher never reaches the latest one.
     node.chain.fault(Fault::LatencyMs(50));
     node.steady();
     has_25_once(&node, &wallet, &request).await;
@@ -43,8 +43,8 @@ async fn a_second_node_that_lags_is_waited_for(on: On) {
 }
 
 async fn nothing_counts_while_two_nodes_disagree(on: On) {
-    // From the payment's block on; what comes before it both nodes have. The watcher is there when the payment comes: about
-    // ranges, which it reads where it lags, the nodes would disagree as well.
+    // From the payment's block on; both nodes have the earlier ones. The watcher has caught up when the payment arrives: the
+    // nodes would disagree about ranges as well.
     const FROM: u64 = 2_000;
     let node = OwnNode::with_second(on, |chain| chain.disagreeing_view(FROM)).await;
     let wallet = node.wallet("disagree").await;

@@ -1,4 +1,4 @@
-//! The comparison of chain and books while the chain moves, and while a node keeps something to itself (I14).
+//! Reconciliation of chain and books while the chain moves, and while a node withholds data (I14).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,17 +25,17 @@ on_both_stores! {
     what_a_node_keeps_from_the_watcher_is_a_break
 }
 
-/// What is paid straight to the wallet: 5 USDC.
+/// The amount paid straight to the wallet: 5 USDC.
 const MORE: u64 = 5_000_000;
-/// How long a node keeps the watcher waiting: for more than a comparison takes that does not wait for him.
+/// How long a node delays the watcher: longer than a reconciliation that does not wait for it.
 const KEPT_WAITING: Duration = Duration::from_secs(1);
 
-/// A node that does something when it is asked for what one wallet has.
+/// A node that acts when it is asked for one wallet's balance.
 #[derive(Clone)]
 struct Node {
     chain: DevChain,
     plan: Arc<OnceLock<Plan>>,
-    /// How often it was asked for that.
+    /// The number of such requests.
     asked: Arc<AtomicU32>,
 }
 
@@ -43,9 +43,9 @@ struct Plan {
     token: Address,
     payer: Address,
     wallet: Address,
-    /// The newest block when the plan was made.
+    /// The latest block when the plan was made.
     head: u64,
-    /// Whether the payment comes between two questions, or came before and its log is hidden.
+    /// Whether the payment comes between two requests, or came before with its log hidden.
     pays: bool,
 }
 
@@ -75,14 +75,14 @@ async fn misbehave(State(node): State<Node>, body: Bytes) -> Vec<u8> {
             node.pay(plan);
         }
     } else if plan.pays && asked.contains(&format!("\"{:#x}\"", plan.head + 1)) {
-        // The watcher asks for the payment's block. He gets it late.
+        // The watcher requests the payment's block and gets it late.
         let is_compared = || std::future::ready(node.asked.load(Ordering::SeqCst) > 1);
         testkit::wait::until_async(KEPT_WAITING, is_compared).await;
     }
     answer(&node.chain, &body).await
 }
 
-/// The answer to a question about logs or receipts of a block: it has none, or no such method.
+/// The answer about a block's logs or receipts: none, or unsupported method.
 fn without_logs(question: &[u8]) -> Vec<u8> {
     let question: Value = serde_json::from_slice(question).expect("JSON");
     let answer = match question["method"].as_str() {
@@ -92,7 +92,7 @@ fn without_logs(question: &[u8]) -> Vec<u8> {
     answer.to_string().into_bytes()
 }
 
-/// A wallet with 25 USDC behind such a node; no block comes by itself.
+/// A wallet with 25 USDC and such a node; blocks are manual.
 async fn funded(on: On) -> (OwnNode, Node, String) {
     let handle = OnceLock::new();
     let node = OwnNode::behind(on, |chain| {
@@ -142,10 +142,13 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
     let store = node.running.store();
     let wish = reconcile::want(store).await.expect("asked");
     let report = || async { reconcile::last(store).await.expect("read").filter(|it| it.wanted == Some(wish)) };
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "nobody compares");
+    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
     let report = report().await.expect("there");
     let [found] = &report.breaks[..] else { panic!("{report:?}") };
-    assert_eq!(found.to_string().split(": ").last(), Some("the chain says 30.000000 USDC, the ledger 25.000000 USDC"));
+    assert_eq!(
+        found.to_string().split(": ").last(),
+        Some("the chain reports 30.000000 USDC, the ledger 25.000000 USDC")
+    );
     assert!(node.alerts().await.contains(&"chain_mismatch"));
     node.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Reorganisations before and after the depth that counts, and payments that they take away.
+//! Reorganisations before and after the confirmation depth, and the payments that they remove.
 
 use devchain::{Order, Reorg};
 use domain::chain::Address;
@@ -49,11 +49,11 @@ async fn reorganisations_below_the_depth_change_nothing(on: On) {
 async fn a_reorganisation_of_32_blocks_below_the_depth_changes_nothing(on: On) {
     let node = OwnNode::start(on).await;
     let wallet = node.wallet("far_below").await;
-    // The controller was put on the chain within these blocks, too.
+    // The controller was deployed within these blocks, too.
     let (request, _) = paid(&node, &wallet).await;
     node.mine(2);
     node.taken_in().await;
-    // All of them wait to be mined again: the payment comes back in the newest block.
+    // All of them are pending again: the payment returns in the latest block.
     node.chain.reorg(&Reorg { depth: 32, ..Reorg::default() }).expect("that many blocks");
     node.taken_in().await;
     node.mine(2);
@@ -72,7 +72,7 @@ async fn a_payment_that_comes_back_below_32_blocks_counts_once(on: On) {
     node.mine(2);
     node.taken_in().await;
     assert_untold(&node, &request);
-    // It comes back in the first of the new blocks: deep enough at once.
+    // It returns in the first of the new blocks, deep enough at once.
     node.reorg(32);
     broadcast(&node).await;
     node.steady();
@@ -88,7 +88,7 @@ async fn reorganisations_after_credit_credit_once_and_release_once(on: On) {
     broadcast(&node).await;
     node.mine(1 + SETTLED_DEPTH);
     has_25_once(&node, &wallet, &request).await;
-    // The last of them takes away the release and the payment, too.
+    // The last of them also removes the release and the payment.
     for depth in [1, 2, 7, 32] {
         node.reorg(depth);
         node.taken_in().await;
@@ -125,7 +125,7 @@ async fn a_reorganisation_that_turns_transactions_around_releases_again(on: On) 
     has_25_once(&node, &wallet, &request).await;
     node.by_hand();
     node.taken_in().await;
-    // The release comes before the payment that it releases, and so fails; the payment is there.
+    // The release is mined before its payment and fails; the payment is there.
     let depth = DEPOSIT_DEPTH + SETTLED_DEPTH + 25;
     let turned = Reorg { depth, reinclude: true, order: Order::Reversed, ..Reorg::default() };
     node.chain.reorg(&turned).expect("that many blocks");
@@ -180,7 +180,7 @@ async fn a_payment_dropped_after_it_counted_fails(on: On) {
     broadcast(&node).await;
     node.reorg_without(DEPOSIT_DEPTH + 2, seen["tx_hash"].text());
     node.taken_in().await;
-    // The release is called off, and its nonce filled by something that does nothing.
+    // The release is cancelled, and an empty transaction uses its nonce.
     until_open(&node, |open| open.iter().all(|tx| tx.attempts.iter().any(|attempt| attempt.cancels))).await;
     node.mine(130);
     let failed = node.bank.newest(&wallet, "FAILED").await;
@@ -207,7 +207,7 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
         assert!(done.succeeded, "{function}");
         done.hash
     };
-    // Whether the coin is paused, and whether the wallet is on its blacklist.
+    // Whether the token is paused, and whether the wallet is on its blacklist.
     let is = async |wanted: (bool, bool)| {
         let now = || async {
             let states = node.running.store().token_states().await.expect("read");
@@ -221,7 +221,7 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
     is((false, false)).await;
     node.bank.is_alerted(AlertKind::TokenChanged, "off the blacklist of USDC again").await;
-    // The other way round, and behind it more blocks than are taken away.
+    // The reverse, followed by more blocks than are removed.
     says("pause()", &[]);
     says("blacklist(address)", &own);
     node.mine(3);
@@ -230,7 +230,7 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     is((false, false)).await;
     node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
     is((true, true)).await;
-    // What is in the new blocks again is as it was.
+    // Transactions in the new blocks are unchanged.
     node.reorg(7);
     node.taken_in().await;
     is((true, true)).await;
@@ -239,8 +239,8 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     node.stop().await;
 }
 
-/// A payment of 25 USDC that is completed, and then gone with its release: neither is in the chain nor waits to be. Answers
-/// the request, the payment and the release.
+/// A completed payment of 25 USDC that disappears with its release: neither is on chain nor
+/// pending. Returns the request, the payment and the release.
 async fn completed_and_gone(node: &OwnNode, wallet: &str) -> (Json, Json, ChainTx) {
     let (request, seen) = paid(node, wallet).await;
     node.mine(DEPOSIT_DEPTH);
@@ -257,7 +257,7 @@ fn take_away(node: &OwnNode, seen: &Json, release: &ChainTx) {
     node.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
 }
 
-/// Another 25 USDC of the same payer to the same escrow, in a block of its own.
+/// Another 25 USDC of the same payer to the same escrow, in its own block.
 async fn pay_again(node: &OwnNode, request: &Json) {
     let side = node.running.chain();
     let payer = side.faucet.as_ref().expect("a sandbox's chain").sender();
@@ -270,7 +270,7 @@ async fn pay_again(node: &OwnNode, request: &Json) {
     assert!(done.expect("executed").succeeded);
 }
 
-/// The wallet has 25 USDC, in the books and on the chain; of its two payments one is completed and one is not.
+/// The wallet has 25 USDC, in the books and on chain; of its two payments one is completed.
 async fn has_25_of_the_later_one(node: &OwnNode, wallet: &str, request: &Json, gone: &Json) {
     let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
     let later = |page: &Json| {
@@ -292,7 +292,7 @@ async fn a_release_of_a_payment_that_is_gone_is_not_broadcast_again(on: On) {
     take_away(&node, &seen, &release);
     pay_again(&node, &request).await;
     node.taken_in().await;
-    // A transaction that does nothing takes its nonce.
+    // An empty transaction uses its nonce.
     until_open(&node, |open| open.iter().any(|tx| tx.id == release.id && tx.cancel_wanted && tx.attempts.len() > 1))
         .await;
     node.steady();
@@ -307,7 +307,7 @@ async fn what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_one
     let wallet = node.wallet("took").await;
     let (request, seen, release) = completed_and_gone(&node, &wallet).await;
     take_away(&node, &seen, &release);
-    // The old bytes are sent again before anything else can take the nonce.
+    // The original bytes are sent again before anything else can use the nonce.
     pay_again(&node, &request).await;
     let raw: String = release.attempts.last().expect("signed").raw.iter().map(|byte| format!("{byte:02x}")).collect();
     node.chain.call("eth_sendRawTransaction", json!([format!("0x{raw}")])).expect("taken");

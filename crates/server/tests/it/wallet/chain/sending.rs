@@ -1,4 +1,4 @@
-//! Our own transactions: lost, stuck, overtaken, called off, and refused by the chain.
+//! The service's own transactions: lost, stuck, replaced, cancelled, and refused by the chain.
 
 use devchain::Fault;
 use domain::chain::{KeyRole, vault};
@@ -14,7 +14,7 @@ use crate::harness::{On, on_both_stores};
 on_both_stores! {
     a_release_that_nodes_lose_is_sent_again
     a_stuck_release_is_replaced_at_higher_fees
-    a_nonce_that_somebody_else_used_is_given_up_and_the_release_sent_again
+    a_nonce_used_elsewhere_is_abandoned_and_the_release_repeated
     a_block_in_flight_replaces_the_release_and_holds_the_money
     a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen
     what_is_to_fail_on_the_chain_fails_there
@@ -36,7 +36,7 @@ async fn a_stuck_release_is_replaced_at_higher_fees(on: On) {
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     let release = broadcast(&node).await;
-    // Three times what it offers at most, whatever the base fee has fallen to.
+    // At most three times the original offer, however low the base fee is.
     let block = node.chain.call("eth_getBlockByNumber", json!(["latest", false])).expect("an answer");
     let base = block["baseFeePerGas"].as_str().expect("a quantity").trim_start_matches("0x");
     let (base, most) = (u64::from_str_radix(base, 16).expect("64 bits"), release.fees.max_fee);
@@ -50,13 +50,13 @@ async fn a_stuck_release_is_replaced_at_higher_fees(on: On) {
     node.finish().await;
 }
 
-async fn a_nonce_that_somebody_else_used_is_given_up_and_the_release_sent_again(on: On) {
+async fn a_nonce_used_elsewhere_is_abandoned_and_the_release_repeated(on: On) {
     let node = OwnNode::start(on).await;
     let wallet = node.wallet("overtaken").await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH);
     let release = broadcast(&node).await;
-    // Whoever else has the key: a transaction that is none of ours takes the nonce.
+    // Another holder of the key: a foreign transaction uses the nonce.
     let operator = release.signer.0.into();
     node.chain.transact_as(operator, Some(operator), Vec::new(), Default::default()).expect("executed");
     node.taken_in().await;
@@ -85,7 +85,7 @@ async fn a_block_in_flight_replaces_the_release_and_holds_the_money(on: On) {
     node.bank.once(&path, |page| page["transactions"].items().first().cloned()).await;
     assert_eq!(node.holds(StableCoin::Usdc, &address(&node, &wallet).await).await, 0);
     assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await, 25_000_000);
-    // Frozen on the chain too; and free again with the wallet.
+    // Also frozen on chain, and released with the wallet.
     until_open(&node, <[_]>::is_empty).await;
     node.bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok();
     let done = node.bank.newest(&wallet, "COMPLETED").await;
@@ -105,7 +105,7 @@ async fn a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen(on: On) 
     is_mined(&node, &release).await;
     block(&node, &wallet).await;
     node.steady();
-    // What was done is not undone: the money is the wallet's, and nobody can move it.
+    // The transfer stands: the money is in the wallet, and cannot be moved.
     node.bank.newest(&wallet, "COMPLETED").await;
     until_open(&node, <[_]>::is_empty).await;
     assert_eq!(now(&node, &release).await.state, TxState::Succeeded);
@@ -122,7 +122,7 @@ async fn block(node: &OwnNode, wallet: &str) {
     node.bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), body).send().await.ok();
 }
 
-/// Whether the bank's controller keeps an address from paying.
+/// Whether the bank's controller blocks payments from an address.
 fn is_frozen(node: &OwnNode, account: &str) -> bool {
     let controller = node.running.chain().contracts.controller(tenant(node)).expect("a controller").address;
     let selector = &vault::hash(&[b"frozen(address)"]).0[..4];

@@ -1,4 +1,4 @@
-//! Sweeps: what orders were paid out for ends up at the treasury, on the chain and in the books; nothing else ever does
+//! Sweeps: tokens of paid orders go to the treasury, on chain and in the books; nothing else does
 //! (`chain.md`: "its only way out is the tenant's settlement treasury").
 
 use std::sync::Arc;
@@ -40,17 +40,17 @@ fn terms(at: &str, every_s: &str) -> Setup {
     Setup::with_wallets().set("chain.sweep_at", at).set("chain.sweep_every_s", every_s)
 }
 
-/// So much is swept at once, and less after so many seconds.
+/// The threshold for an immediate sweep, and the delay for smaller amounts.
 async fn sweeping(on: On, at: &str, every_s: &str) -> OwnNode {
     OwnNode::configured(on, terms(at, every_s)).await
 }
 
-/// Where the bank's controller is.
+/// The address of the bank's controller.
 fn controller(node: &OwnNode) -> String {
     node.running.chain().contracts.controller(tenant(node)).expect("a controller").address.to_string()
 }
 
-/// What the controller says that its treasury is.
+/// The treasury according to the controller.
 fn treasury(node: &OwnNode) -> String {
     let selector = &vault::hash(&[b"treasury()"]).0[..4];
     let data: String = selector.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -59,7 +59,7 @@ fn treasury(node: &OwnNode) -> String {
     format!("0x{}", &answer.as_str().expect("a word")[26..])
 }
 
-/// What the books say of controller and treasury.
+/// The book balances of controller and treasury.
 async fn booked(node: &OwnNode) -> [i64; 2] {
     let accounts = node.running.store().accounts(tenant(node)).await.expect("read");
     [AccountCode::Unswept(USDC), AccountCode::Treasury(USDC)].map(|code| {
@@ -73,7 +73,7 @@ async fn on_chain(node: &OwnNode) -> [i64; 2] {
     [with(controller(node)).await, with(treasury(node)).await]
 }
 
-/// Waits until controller and treasury hold so much by the books, and asks the chain.
+/// Waits for these book balances of controller and treasury, and checks the chain.
 async fn lies(node: &OwnNode, coins: [i64; 2]) {
     let wanted = coins.map(|coins| coins * COIN);
     let there = testkit::wait::until_async(WAIT_MAX, || async { booked(node).await == wanted }).await;
@@ -91,7 +91,7 @@ async fn order(node: &OwnNode, wallet: &str, amount: &str) -> Json {
     node.bank.order_call(wallet, amount, r#","lock_rate":true"#).send().await.ok()
 }
 
-/// An order of 40 coins that is paid out, while the chain goes on by itself.
+/// A paid order of 40 tokens, while the chain continues.
 async fn settled(node: &OwnNode, wallet: &str) -> Json {
     let order = order(node, wallet, "40.00").await;
     node.bank.order_is(&order, ExchangeState::Settled).await;
@@ -134,7 +134,8 @@ async fn coins_of_a_failed_pay_out_go_back_and_are_never_swept(on: On) {
     assert_eq!(node.bank.balance(&wallet, "USDC").await, "60.00");
     lies(&node, [0, 40]).await;
     assert_eq!(node.holds(USDC, &address(&node, &wallet).await).await, 60_000_000);
-    // What was on its way back was held back twice for a moment: the rest went with the next one.
+    // A refund in progress withheld its amount twice for a moment: the rest went with the next
+    // sweep.
     let swept = sweeps(&node).await;
     let total: i64 = swept.iter().map(|(_, minor)| minor).sum();
     assert_eq!(total, 40 * COIN, "nothing of what went back: {swept:?}");
@@ -143,7 +144,7 @@ async fn coins_of_a_failed_pay_out_go_back_and_are_never_swept(on: On) {
     node.finish().await;
 }
 
-/// The sweep's transaction, broadcast and in no block: blocks come by hand from here on.
+/// The sweep's transaction, broadcast and not mined: from here on blocks are manual.
 async fn sweep_broadcast(node: &OwnNode, wallet: &str) -> ChainTx {
     settled(node, wallet).await;
     node.by_hand();
@@ -187,14 +188,14 @@ async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: O
     let later = Behaviour { return_after: DelayRange::millis(3_600_000, 3_600_000), ..Behaviour::instant() };
     let node = OwnNode::configured(on, terms("1", "1").bank(later)).await;
     let wallet = node.bank.funded("came_back").await;
-    // The account of somebody whose bank sends the rupees back.
+    // An account whose bank returns the payment.
     let order = order_to(&node.bank, &wallet, "0003").await;
     node.bank.order_is(&order, ExchangeState::Settled).await;
     let id = ExchangeId::parse(order["order_id"].text()).expect("an id");
     lies(&node, [0, 10]).await;
     until_open(&node, <[_]>::is_empty).await;
     node.bank.bank.advance(Span::hours(2)).await;
-    node.bank.is_alerted(AlertKind::Payout, "came back").await;
+    node.bank.is_alerted(AlertKind::Payout, "was returned").await;
     let caller = Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
     let recredit = || node.running.wallets().recredit_order(&caller, id, "ayesha");
     let refused = recredit().await;
@@ -224,16 +225,16 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
             intents.first().is_some_and(|intent| intent.kind == IntentKind::Sweep && intent.tries >= tries)
         };
         assert!(testkit::wait::until_async(WAIT_MAX, tried).await, "{tries} tries: {:?}", sweeps(&node).await);
-        // Between its tries it waits.
+        // It waits between its attempts.
         node.bank.bank.advance(Span::mins(2)).await;
     }
-    node.bank.is_alerted(AlertKind::Transaction, "cannot be swept to the treasury").await;
+    node.bank.is_alerted(AlertKind::Transaction, "sweep to the treasury failed").await;
     assert_eq!(sweeps(&node).await, [(SweepState::Failed, 40 * COIN)]);
     lies(&node, [40, 0]).await;
     node.finish().await;
 }
 
-/// The compliance officer's key freezes an address on the controller.
+/// Freezes an address on the controller with the compliance officer's key.
 fn freeze(node: &OwnNode, account: &str) {
     let chain = node.running.chain();
     let officer = chain.signer.address(tenant(node), KeyRole::Compliance).expect("a key").0.into();
