@@ -183,7 +183,7 @@ describe('four eyes', () => {
     await maker.page.getByText('You proposed this. Another user has to decide.').waitFor();
     const forged = await maker.forge(`${proposal}/approve`, { note: '' });
     assert.equal(forged.status, 409);
-    assert.match(forged.text, /Somebody else has to decide\./);
+    assert.match(forged.text, /Another user has to decide\./);
     await maker.go(proposal);
     assert.equal(await maker.fact('State').innerText(), 'waiting');
     await maker.at(`/payments/${payment}`);
