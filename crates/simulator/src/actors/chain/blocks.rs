@@ -243,11 +243,11 @@ impl Blocks {
             match (included.tx, fate) {
                 (Tx::Ours(tx), Displaced::Waits) => self.pool.put_back(included.hash, tx),
                 (Tx::Ours(_), _) | (Tx::Theirs(Deed::Pay(_)), Displaced::Dropped) => {}
-                (Tx::Theirs(deed), Displaced::Late) => {
+                (Tx::Theirs(deed @ Deed::Pay(_)), Displaced::Late) => {
                     let later = u64::try_from(self.random.between(5, 200)).unwrap_or(5);
                     self.pool.add(included.hash, deed, height + later);
                 }
-                // What the issuer has decided stays decided.
+                // The issuer's decisions stay, in their order: they are one signer's transactions.
                 (Tx::Theirs(deed), _) => self.pool.add(included.hash, deed, from),
             }
         }
