@@ -22,7 +22,7 @@ const CACHE_KIB: i32 = -65_536;
 /// Opens the only connection of an in-memory database.
 pub(super) fn open_memory() -> Result<Connection, StoreError> {
     let connection = Connection::open_in_memory().map_err(unusable)?;
-    set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;")?;
+    set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;").map_err(unusable)?;
     Ok(connection)
 }
 
@@ -36,7 +36,8 @@ pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, S
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; \
              PRAGMA cache_size = {CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;"
         ),
-    )?;
+    )
+    .map_err(unusable)?;
     if let Some(pages) = options.sqlite_pages_max {
         connection.execute_batch(&format!("PRAGMA max_page_count = {pages};")).map_err(unusable)?;
     }
@@ -48,17 +49,16 @@ pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbErr
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
     connection.busy_timeout(timeout.to_duration()).map_err(failure)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    connection.execute_batch("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;").map_err(failure)?;
+    set_up(&connection, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;").map_err(failure)?;
     Ok(connection)
 }
 
-fn set_up(connection: &Connection, pragmas: &str) -> Result<(), StoreError> {
+fn set_up(connection: &Connection, pragmas: &str) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Without this a prepared statement is parsed and planned again whenever a value that its plan
     // depends on is bound.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(unusable)?;
-    connection.execute_batch(pragmas).map_err(unusable)
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.execute_batch(pragmas)
 }
 
 fn unusable(error: rusqlite::Error) -> StoreError {
@@ -232,5 +232,34 @@ pub(super) fn failure(error: rusqlite::Error) -> DbError {
         ) => DbError::Unavailable(why),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DbError::Corrupt(why),
         _ => DbError::Refused(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    const TABLE: &str = "CREATE TABLE t (id INTEGER, state TEXT); \
+        CREATE INDEX t_open ON t (id) WHERE state = 'open'; \
+        INSERT INTO t VALUES (1, 'open'), (2, 'over');";
+
+    #[test]
+    fn no_connection_plans_a_statement_again_for_other_values() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("planned.db");
+        let path = path.to_str().expect("UTF-8");
+        Connection::open(path).expect("opened").execute_batch(TABLE).expect("made");
+        let reader = open_reader(path, Span::secs(5)).expect("opened");
+        let writer = open_memory().expect("opened");
+        writer.execute_batch(TABLE).expect("made");
+        for connection in [&writer, &reader] {
+            let mut statement = connection.prepare("SELECT id FROM t WHERE state = ?1").expect("prepared");
+            for (state, id) in [("open", 1), ("over", 2), ("open", 1)] {
+                assert_eq!(statement.query_row([state], |row| row.get::<_, i64>(0)), Ok(id));
+            }
+            assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+        }
     }
 }
