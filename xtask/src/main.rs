@@ -5,6 +5,7 @@
 //! workspace.
 
 mod bench_report;
+mod house;
 mod package;
 mod sbom;
 mod simulate;
@@ -27,6 +28,8 @@ struct Cli {
 enum Chore {
     /// Check the house rules; print `path:line: rule: message` for each finding and exit 1 if there is any
     Tidy,
+    /// Measure the code against the goals for it: lines, names, comments, circles between modules
+    House,
     /// Build the simulator in release mode and run it with these arguments
     #[command(disable_help_flag = true)]
     Simulate {
@@ -52,6 +55,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let root = workspace_root()?;
     match Cli::parse().chore {
         Chore::Tidy => tidy::run(&root),
+        Chore::House => house::run(&root),
         Chore::Simulate { args } => simulate::run(&root, &args),
         Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
         Chore::Package(args) => package::run(&root, &args),

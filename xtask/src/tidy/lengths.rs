@@ -90,7 +90,7 @@ fn functions(tree: &Tree) -> Vec<(&RustSource, &Function)> {
 }
 
 /// The smallest value that is not exceeded by `percent` of all values; 0 for none.
-fn percentile(values: &[usize], percent: usize) -> usize {
+pub fn percentile(values: &[usize], percent: usize) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
