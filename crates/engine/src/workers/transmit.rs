@@ -187,7 +187,7 @@ impl Workers {
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
         let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
         let now = self.clock().now();
-        let last = case.tx.attempts.last().filter(|last| is_time_to_repeat(&case.tx, last, now));
+        let last = case.tx.attempts.last().filter(|last| is_time_to_repeat(case, last, now));
         let Some(last) = last.filter(|last| last.cancels || abreast && matches!(outcome, Some(Outcome::Done))) else {
             return Ok(());
         };
@@ -356,9 +356,12 @@ fn fee_of(amount: u64, moved: &mut VecDeque<i64>) -> i64 {
     if sum == amount { amount - last } else { 0 }
 }
 
-fn is_time_to_repeat(tx: &ChainTx, last: &TxAttempt, now: Timestamp) -> bool {
-    let age = now - last.at.max(tx.state_at);
-    age < BROADCAST_AGAIN || age.0 % BROADCAST_AGAIN.0 < LOOK_EVERY.0
+fn is_time_to_repeat(case: &Case, last: &TxAttempt, now: Timestamp) -> bool {
+    let since = last.at.max(case.tx.state_at);
+    let intervals = |at: Timestamp| (at - since).0.div_euclid(BROADCAST_AGAIN.0);
+    // However rarely it is looked at: an interval has passed since the look before.
+    let before = case.job.run_at - LOOK_EVERY;
+    intervals(now) < 1 || intervals(now) > intervals(before)
 }
 
 /// The result of a receipt. Only intents that the controller reports as executed were executed.

@@ -163,11 +163,12 @@ impl Auditor {
         let reports: Vec<_> = RAILS.iter().map(|(rail, ..)| *rail).filter(|rail| !self.has_all_reports(rail)).collect();
         let chain = self.wallets.as_ref().map(|wallets| {
             let waiting = self.read(wallets::rows::waiting_for_chain).unwrap_or_default();
-            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting, self.is_compared())
+            let held_up = self.read(wallets::rows::held_up_transactions).unwrap_or_default();
+            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting, held_up, self.is_compared())
         });
         let bank = self.bank.rests();
         format!(
-            "jobs {jobs:?}, reports not read of {reports:?}, bank rests {bank}, chain (seen, rests, waiting, compared) {chain:?}"
+            "jobs {jobs:?}, reports not read of {reports:?}, bank rests {bank}, chain (seen, rests, waiting, held up, compared) {chain:?}"
         )
     }
 

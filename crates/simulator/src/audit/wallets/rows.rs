@@ -29,6 +29,15 @@ pub(in crate::audit) fn waiting_for_chain(connection: &Connection) -> rusqlite::
     query(connection, sql, [], |row| row.get(0))
 }
 
+/// The transactions of the signers that wait for one, a line each: what holds a nonce up is among
+/// them, whether it waits or not.
+pub(in crate::audit) fn held_up_transactions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT hex(t.signer) || ' ' || t.nonce || ' ' || t.state || ' in block ' || COALESCE(t.block_number, 'none') \
+               FROM chain_tx t WHERE EXISTS (SELECT 1 FROM chain_tx o WHERE o.signer = t.signer AND \
+               o.state IN ('taken', 'broadcast', 'mined')) ORDER BY t.signer, t.nonce";
+    query(connection, sql, [], |row| row.get(0))
+}
+
 /// A deposit as the books need it.
 pub(in crate::audit) struct DepositRow {
     pub tenant: Key,
