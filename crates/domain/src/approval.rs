@@ -206,49 +206,22 @@ pub struct Change {
     pub after: String,
 }
 
-/// State of a proposal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApprovalState {
-    /// Waits for another user's decision.
-    Waiting,
-    /// Approved; execution is in progress.
-    Approved,
-    /// Executed.
-    Done,
-    /// Approved, but a rule or a changed state prevented its execution.
-    Failed,
-    /// Rejected by another user.
-    Rejected,
-    /// Withdrawn by its maker.
-    Withdrawn,
-}
-
-impl ApprovalState {
-    /// All states.
-    pub const ALL: [ApprovalState; 6] = [
-        ApprovalState::Waiting,
-        ApprovalState::Approved,
-        ApprovalState::Done,
-        ApprovalState::Failed,
-        ApprovalState::Rejected,
-        ApprovalState::Withdrawn,
-    ];
-
-    /// Stored and displayed name of the state.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ApprovalState::Waiting => "waiting",
-            ApprovalState::Approved => "approved",
-            ApprovalState::Done => "done",
-            ApprovalState::Failed => "failed",
-            ApprovalState::Rejected => "rejected",
-            ApprovalState::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// Parses [`ApprovalState::name`].
-    pub fn parse(text: &str) -> Option<ApprovalState> {
-        ApprovalState::ALL.into_iter().find(|state| state.name() == text)
+names! {
+    /// State of a proposal.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ApprovalState: "Stored and displayed name of the state." {
+        /// Waits for another user's decision.
+        Waiting = "waiting",
+        /// Approved; execution is in progress.
+        Approved = "approved",
+        /// Executed.
+        Done = "done",
+        /// Approved, but a rule or a changed state prevented its execution.
+        Failed = "failed",
+        /// Rejected by another user.
+        Rejected = "rejected",
+        /// Withdrawn by its maker.
+        Withdrawn = "withdrawn",
     }
 }
 

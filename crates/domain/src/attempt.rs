@@ -16,57 +16,26 @@ use crate::time::Timestamp;
 /// Reason code of an attempt whose message certainly never left this machine.
 pub const NOT_SENT: &str = "NOT_SENT";
 
-/// State of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AttemptState {
-    /// Saved; about to be sent, or sent and not answered yet.
-    Sending,
-    /// Outcome unknown: the message may or may not have arrived.
-    Indeterminate,
-    /// The rail accepted it.
-    Accepted,
-    /// The rail refused it before acceptance: certainly not paid.
-    Refused,
-    /// Paid.
-    Settled,
-    /// Accepted, then definitely not paid.
-    Failed,
-    /// Paid, then returned.
-    Returned,
-    /// Cancelled and refunded at the rail.
-    Cancelled,
-}
-
-impl AttemptState {
-    /// All states.
-    pub const ALL: [AttemptState; 8] = [
-        AttemptState::Sending,
-        AttemptState::Indeterminate,
-        AttemptState::Accepted,
-        AttemptState::Refused,
-        AttemptState::Settled,
-        AttemptState::Failed,
-        AttemptState::Returned,
-        AttemptState::Cancelled,
-    ];
-
-    /// Stored name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AttemptState::Sending => "sending",
-            AttemptState::Indeterminate => "indeterminate",
-            AttemptState::Accepted => "accepted",
-            AttemptState::Refused => "refused",
-            AttemptState::Settled => "settled",
-            AttemptState::Failed => "failed",
-            AttemptState::Returned => "returned",
-            AttemptState::Cancelled => "cancelled",
-        }
-    }
-
-    /// Parses the stored name.
-    pub fn parse(name: &str) -> Option<AttemptState> {
-        AttemptState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// State of an attempt.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum AttemptState: "Stored name." {
+        /// Saved; about to be sent, or sent and not answered yet.
+        Sending = "sending",
+        /// Outcome unknown: the message may or may not have arrived.
+        Indeterminate = "indeterminate",
+        /// The rail accepted it.
+        Accepted = "accepted",
+        /// The rail refused it before acceptance: certainly not paid.
+        Refused = "refused",
+        /// Paid.
+        Settled = "settled",
+        /// Accepted, then definitely not paid.
+        Failed = "failed",
+        /// Paid, then returned.
+        Returned = "returned",
+        /// Cancelled and refunded at the rail.
+        Cancelled = "cancelled",
     }
 }
 

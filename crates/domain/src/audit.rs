@@ -28,36 +28,18 @@ const ABSENT: u32 = u32::MAX;
 /// SHA-256 over an entry and all entries before it in its chain.
 pub type Hash = [u8; 32];
 
-/// Channel of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Via {
-    /// The command line on the host itself.
-    Cli,
-    /// The API, with a tenant's token.
-    Api,
-    /// The operator console.
-    Console,
-    /// The program itself: sandbox onboarding or a test.
-    Program,
-}
-
-impl Via {
-    /// All channels.
-    pub const ALL: [Via; 4] = [Via::Cli, Via::Api, Via::Console, Via::Program];
-
-    /// Stored and hashed name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Via::Cli => "cli",
-            Via::Api => "api",
-            Via::Console => "console",
-            Via::Program => "program",
-        }
-    }
-
-    /// Parses the stored name.
-    pub fn parse(name: &str) -> Option<Via> {
-        Via::ALL.into_iter().find(|via| via.name() == name)
+names! {
+    /// Channel of an action.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Via: "Stored and hashed name." {
+        /// The command line on the host itself.
+        Cli = "cli",
+        /// The API, with a tenant's token.
+        Api = "api",
+        /// The operator console.
+        Console = "console",
+        /// The program itself: sandbox onboarding or a test.
+        Program = "program",
     }
 }
 

@@ -73,61 +73,28 @@ pub struct StatementEntry {
     pub booked: String,
 }
 
-/// Kind of discrepancy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BreakKind {
-    /// Paid in our books, but in no statement.
-    Missing,
-    /// Booked with another amount or currency.
-    Amount,
-    /// Booked more than once.
-    Twice,
-    /// Booked, but matches no payout over this rail.
-    Unknown,
-    /// Returned according to the bank, but not in our books.
-    Returned,
-    /// Returned in our books, but not according to the bank.
-    NotReturned,
-    /// Paid according to the bank, but not in our books.
-    NotPaidHere,
-    /// The opening balance plus entries does not equal the closing balance.
-    Balance,
-    /// The opening balance differs from the previous closing balance, or pages are missing.
-    Gap,
-}
-
-impl BreakKind {
-    /// All kinds.
-    pub const ALL: [BreakKind; 9] = [
-        BreakKind::Missing,
-        BreakKind::Amount,
-        BreakKind::Twice,
-        BreakKind::Unknown,
-        BreakKind::Returned,
-        BreakKind::NotReturned,
-        BreakKind::NotPaidHere,
-        BreakKind::Balance,
-        BreakKind::Gap,
-    ];
-
-    /// Name in the store and in outputs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BreakKind::Missing => "missing",
-            BreakKind::Amount => "amount",
-            BreakKind::Twice => "twice",
-            BreakKind::Unknown => "unknown",
-            BreakKind::Returned => "returned",
-            BreakKind::NotReturned => "not_returned",
-            BreakKind::NotPaidHere => "not_paid_here",
-            BreakKind::Balance => "balance",
-            BreakKind::Gap => "gap",
-        }
-    }
-
-    /// Parses the stored name.
-    pub fn parse(name: &str) -> Option<BreakKind> {
-        BreakKind::ALL.into_iter().find(|kind| kind.name() == name)
+names! {
+    /// Kind of discrepancy.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum BreakKind: "Name in the store and in outputs." {
+        /// Paid in our books, but in no statement.
+        Missing = "missing",
+        /// Booked with another amount or currency.
+        Amount = "amount",
+        /// Booked more than once.
+        Twice = "twice",
+        /// Booked, but matches no payout over this rail.
+        Unknown = "unknown",
+        /// Returned according to the bank, but not in our books.
+        Returned = "returned",
+        /// Returned in our books, but not according to the bank.
+        NotReturned = "not_returned",
+        /// Paid according to the bank, but not in our books.
+        NotPaidHere = "not_paid_here",
+        /// The opening balance plus entries does not equal the closing balance.
+        Balance = "balance",
+        /// The opening balance differs from the previous closing balance, or pages are missing.
+        Gap = "gap",
     }
 }
 

@@ -190,42 +190,24 @@ impl Plan {
     }
 }
 
-/// State of an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IntentState {
-    /// To be executed; its job sends it.
-    Waiting,
-    /// Assigned to a transaction.
-    Assigned,
-    /// Executed, at the required depth.
-    Done,
-    /// Given up after the maximum number of attempts.
-    Failed,
-    /// No longer wanted, and certainly not executed.
-    Cancelled,
+names! {
+    /// State of an intent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum IntentState: "Name in the store." {
+        /// To be executed; its job sends it.
+        Waiting = "waiting",
+        /// Assigned to a transaction.
+        Assigned = "assigned",
+        /// Executed, at the required depth.
+        Done = "done",
+        /// Given up after the maximum number of attempts.
+        Failed = "failed",
+        /// No longer wanted, and certainly not executed.
+        Cancelled = "cancelled",
+    }
 }
 
 impl IntentState {
-    /// All states.
-    pub const ALL: [IntentState; 5] =
-        [IntentState::Waiting, IntentState::Assigned, IntentState::Done, IntentState::Failed, IntentState::Cancelled];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IntentState::Waiting => "waiting",
-            IntentState::Assigned => "assigned",
-            IntentState::Done => "done",
-            IntentState::Failed => "failed",
-            IntentState::Cancelled => "cancelled",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<IntentState> {
-        IntentState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether the state is final: the intent has no job.
     pub const fn is_terminal(self) -> bool {
         matches!(self, IntentState::Done | IntentState::Failed | IntentState::Cancelled)
@@ -321,45 +303,26 @@ pub struct Place {
     pub block: BlockHash,
 }
 
-/// State of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TxState {
-    /// Nonce taken; no signed bytes are saved.
-    Taken,
-    /// Signed bytes are saved and broadcast, possibly several times.
-    Broadcast,
-    /// In a block that is not deep enough yet.
-    Mined,
-    /// Final: it took effect.
-    Succeeded,
-    /// Final: it reverted as a whole.
-    Reverted,
-    /// Final: its nonce was filled by an empty transaction.
-    Cancelled,
+names! {
+    /// State of a transaction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TxState: "Name in the store." {
+        /// Nonce taken; no signed bytes are saved.
+        Taken = "taken",
+        /// Signed bytes are saved and broadcast, possibly several times.
+        Broadcast = "broadcast",
+        /// In a block that is not deep enough yet.
+        Mined = "mined",
+        /// Final: it took effect.
+        Succeeded = "succeeded",
+        /// Final: it reverted as a whole.
+        Reverted = "reverted",
+        /// Final: its nonce was filled by an empty transaction.
+        Cancelled = "cancelled",
+    }
 }
 
 impl TxState {
-    /// All states.
-    pub const ALL: [TxState; 6] =
-        [TxState::Taken, TxState::Broadcast, TxState::Mined, TxState::Succeeded, TxState::Reverted, TxState::Cancelled];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TxState::Taken => "taken",
-            TxState::Broadcast => "broadcast",
-            TxState::Mined => "mined",
-            TxState::Succeeded => "succeeded",
-            TxState::Reverted => "reverted",
-            TxState::Cancelled => "cancelled",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<TxState> {
-        TxState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether the outcome is final: the transaction has no job.
     pub const fn is_final(self) -> bool {
         matches!(self, TxState::Succeeded | TxState::Reverted | TxState::Cancelled)

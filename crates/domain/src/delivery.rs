@@ -14,37 +14,18 @@ pub mod states;
 pub use change::{JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce};
 pub use states::{DeliveryStep, DeliveryTrigger};
 
-/// State of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeliveryState {
-    /// Being attempted, or waiting for the one before it.
-    Pending,
-    /// The endpoint received it.
-    Delivered,
-    /// Given up; can be replayed.
-    Dead,
-    /// There is no endpoint, or it wants no more events; can be replayed.
-    Disabled,
-}
-
-impl DeliveryState {
-    /// All states.
-    pub const ALL: [DeliveryState; 4] =
-        [DeliveryState::Pending, DeliveryState::Delivered, DeliveryState::Dead, DeliveryState::Disabled];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DeliveryState::Pending => "pending",
-            DeliveryState::Delivered => "delivered",
-            DeliveryState::Dead => "dead",
-            DeliveryState::Disabled => "disabled",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<DeliveryState> {
-        DeliveryState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// State of a delivery.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum DeliveryState: "Name on the wire and in the store." {
+        /// Being attempted, or waiting for the one before it.
+        Pending = "pending",
+        /// The endpoint received it.
+        Delivered = "delivered",
+        /// Given up; can be replayed.
+        Dead = "dead",
+        /// There is no endpoint, or it wants no more events; can be replayed.
+        Disabled = "disabled",
     }
 }
 

@@ -32,179 +32,82 @@ pub use case::{Case, DepositRefusal, Terms};
 pub use sent_back::Asking;
 pub use token::{Halt, TokenState};
 
-/// State of a deposit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DepositState {
-    /// In a block that is not deep enough to count.
-    Seen,
-    /// Its block was reorganised away before it counted: hidden, unless it is included again.
-    Orphaned,
-    /// Counted, but not worth a release: it blocks nothing and stays undecided until it is released
-    /// with more.
-    Dust,
-    /// Counted; the wallet is blocked, so it stays in its vault until the block ends.
-    Held,
-    /// Counted; its risk is to be assessed.
-    Screening,
-    /// Waits for a reviewer's decision.
-    InReview,
-    /// Approved for the wallet; the release is in progress.
-    Approved,
-    /// In the wallet.
-    Completed,
-    /// Rejected by compliance; may be refunded.
-    Rejected,
-    /// Rejected by compliance; never refunded.
-    LegalHold,
-    /// Rejected, and being refunded to the sender.
-    Refunding,
-    /// Rejected, and refunded.
-    Refunded,
-    /// The release failed, or the transaction was dropped from the chain for good.
-    Failed,
-    /// Counted before its block was reorganised away: its amount is in suspense.
-    Suspended,
-}
-
-impl DepositState {
-    /// All states.
-    pub const ALL: [DepositState; 14] = [
-        DepositState::Seen,
-        DepositState::Orphaned,
-        DepositState::Dust,
-        DepositState::Held,
-        DepositState::Screening,
-        DepositState::InReview,
-        DepositState::Approved,
-        DepositState::Completed,
-        DepositState::Rejected,
-        DepositState::LegalHold,
-        DepositState::Refunding,
-        DepositState::Refunded,
-        DepositState::Failed,
-        DepositState::Suspended,
-    ];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DepositState::Seen => "seen",
-            DepositState::Orphaned => "orphaned",
-            DepositState::Dust => "dust",
-            DepositState::Held => "held",
-            DepositState::Screening => "screening",
-            DepositState::InReview => "in_review",
-            DepositState::Approved => "approved",
-            DepositState::Completed => "completed",
-            DepositState::Rejected => "rejected",
-            DepositState::LegalHold => "legal_hold",
-            DepositState::Refunding => "refunding",
-            DepositState::Refunded => "refunded",
-            DepositState::Failed => "failed",
-            DepositState::Suspended => "suspended",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<DepositState> {
-        DepositState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// State of a deposit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DepositState: "Name in the store." {
+        /// In a block that is not deep enough to count.
+        Seen = "seen",
+        /// Its block was reorganised away before it counted: hidden, unless it is included again.
+        Orphaned = "orphaned",
+        /// Counted, but not worth a release: it blocks nothing and stays undecided until it is released
+        /// with more.
+        Dust = "dust",
+        /// Counted; the wallet is blocked, so it stays in its vault until the block ends.
+        Held = "held",
+        /// Counted; its risk is to be assessed.
+        Screening = "screening",
+        /// Waits for a reviewer's decision.
+        InReview = "in_review",
+        /// Approved for the wallet; the release is in progress.
+        Approved = "approved",
+        /// In the wallet.
+        Completed = "completed",
+        /// Rejected by compliance; may be refunded.
+        Rejected = "rejected",
+        /// Rejected by compliance; never refunded.
+        LegalHold = "legal_hold",
+        /// Rejected, and being refunded to the sender.
+        Refunding = "refunding",
+        /// Rejected, and refunded.
+        Refunded = "refunded",
+        /// The release failed, or the transaction was dropped from the chain for good.
+        Failed = "failed",
+        /// Counted before its block was reorganised away: its amount is in suspense.
+        Suspended = "suspended",
     }
 }
 
-/// `status` of the specification's transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DepositStatus {
-    /// Seen, not deep enough.
-    Pending,
-    /// Counted.
-    ReceivedInEscrow,
-    /// In the wallet.
-    Completed,
-    /// Failed.
-    Failed,
-    /// Rejected by compliance.
-    Rejected,
-}
-
-impl DepositStatus {
-    /// All statuses.
-    pub const ALL: [DepositStatus; 5] = [
-        DepositStatus::Pending,
-        DepositStatus::ReceivedInEscrow,
-        DepositStatus::Completed,
-        DepositStatus::Failed,
-        DepositStatus::Rejected,
-    ];
-
-    /// Name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DepositStatus::Pending => "PENDING",
-            DepositStatus::ReceivedInEscrow => "RECEIVED_IN_ESCROW",
-            DepositStatus::Completed => "COMPLETED",
-            DepositStatus::Failed => "FAILED",
-            DepositStatus::Rejected => "REJECTED",
-        }
+names! {
+    /// `status` of the specification's transaction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DepositStatus: "Name on the wire." {
+        /// Seen, not deep enough.
+        Pending = "PENDING",
+        /// Counted.
+        ReceivedInEscrow = "RECEIVED_IN_ESCROW",
+        /// In the wallet.
+        Completed = "COMPLETED",
+        /// Failed.
+        Failed = "FAILED",
+        /// Rejected by compliance.
+        Rejected = "REJECTED",
     }
 }
 
-/// `type` of the specification's transaction, as far as it applies to deposits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DepositKind {
-    /// `RECEIVED`
-    Received,
-    /// `BLOCKED`: frozen in its current place.
-    Blocked,
-}
-
-impl DepositKind {
-    /// Both.
-    pub const ALL: [DepositKind; 2] = [DepositKind::Received, DepositKind::Blocked];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DepositKind::Received => "RECEIVED",
-            DepositKind::Blocked => "BLOCKED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<DepositKind> {
-        DepositKind::ALL.into_iter().find(|kind| kind.name() == name)
+names! {
+    /// `type` of the specification's transaction, as far as it applies to deposits.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DepositKind: "Name on the wire and in the store." {
+        /// `RECEIVED`
+        Received = "RECEIVED",
+        /// `BLOCKED`: frozen in its current place.
+        Blocked = "BLOCKED",
     }
 }
 
-/// Book account that holds a deposit's amount.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pot {
-    /// None: it has not counted, was refunded, or was dropped from the chain.
-    Nowhere,
-    /// `escrow:{request}:{coin}`
-    Escrow,
-    /// `suspense:{coin}`
-    Suspense,
-    /// `wallet:{wallet}:{coin}`
-    Wallet,
-}
-
-impl Pot {
-    /// All book accounts.
-    pub const ALL: [Pot; 4] = [Pot::Nowhere, Pot::Escrow, Pot::Suspense, Pot::Wallet];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Pot::Nowhere => "nowhere",
-            Pot::Escrow => "escrow",
-            Pot::Suspense => "suspense",
-            Pot::Wallet => "wallet",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<Pot> {
-        Pot::ALL.into_iter().find(|pot| pot.name() == name)
+names! {
+    /// Book account that holds a deposit's amount.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Pot: "Name in the store." {
+        /// None: it has not counted, was refunded, or was dropped from the chain.
+        Nowhere = "nowhere",
+        /// `escrow:{request}:{coin}`
+        Escrow = "escrow",
+        /// `suspense:{coin}`
+        Suspense = "suspense",
+        /// `wallet:{wallet}:{coin}`
+        Wallet = "wallet",
     }
 }
 
@@ -260,37 +163,18 @@ pub struct Decision {
     pub at: Timestamp,
 }
 
-/// Verdicts available for a deposit in review.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReviewVerdict {
-    /// Release it to the wallet.
-    Approve,
-    /// Reject it; it may be refunded.
-    Reject,
-    /// Reject it; it is never refunded.
-    LegalHold,
-    /// Reject it and block the wallet.
-    Block,
-}
-
-impl ReviewVerdict {
-    /// All verdicts.
-    pub const ALL: [ReviewVerdict; 4] =
-        [ReviewVerdict::Approve, ReviewVerdict::Reject, ReviewVerdict::LegalHold, ReviewVerdict::Block];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReviewVerdict::Approve => "approve",
-            ReviewVerdict::Reject => "reject",
-            ReviewVerdict::LegalHold => "legal_hold",
-            ReviewVerdict::Block => "block",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<ReviewVerdict> {
-        ReviewVerdict::ALL.into_iter().find(|verdict| verdict.name() == name)
+names! {
+    /// Verdicts available for a deposit in review.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ReviewVerdict: "Name on the wire and in the store." {
+        /// Release it to the wallet.
+        Approve = "approve",
+        /// Reject it; it may be refunded.
+        Reject = "reject",
+        /// Reject it; it is never refunded.
+        LegalHold = "legal_hold",
+        /// Reject it and block the wallet.
+        Block = "block",
     }
 }
 

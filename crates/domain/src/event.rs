@@ -8,71 +8,36 @@ use crate::payment::{PaymentState, Standing};
 use crate::time::Timestamp;
 use crate::wallet_event::Aggregate;
 
-/// Kind of an event (`decisions.md`, "Events").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventKind {
-    /// `quote.created`
-    QuoteCreated,
-    /// `quote.used`
-    QuoteUsed,
-    /// `quote.expired`
-    QuoteExpired,
-    /// `payment.queued`
-    PaymentQueued,
-    /// `payment.processing`
-    PaymentProcessing,
-    /// `payment.succeeded`
-    PaymentSucceeded,
-    /// `payment.failed`
-    PaymentFailed,
-    /// `payment.rejected`
-    PaymentRejected,
-    /// `payment.reversed`
-    PaymentReversed,
-    /// `payment.unknown`
-    PaymentUnknown,
-    /// `payment.updated`: a field other than the status changed.
-    PaymentUpdated,
+names! {
+    /// Kind of an event (`decisions.md`, "Events").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum EventKind: "Name on the wire and in the store." {
+        /// `quote.created`
+        QuoteCreated = "quote.created",
+        /// `quote.used`
+        QuoteUsed = "quote.used",
+        /// `quote.expired`
+        QuoteExpired = "quote.expired",
+        /// `payment.queued`
+        PaymentQueued = "payment.queued",
+        /// `payment.processing`
+        PaymentProcessing = "payment.processing",
+        /// `payment.succeeded`
+        PaymentSucceeded = "payment.succeeded",
+        /// `payment.failed`
+        PaymentFailed = "payment.failed",
+        /// `payment.rejected`
+        PaymentRejected = "payment.rejected",
+        /// `payment.reversed`
+        PaymentReversed = "payment.reversed",
+        /// `payment.unknown`
+        PaymentUnknown = "payment.unknown",
+        /// `payment.updated`: a field other than the status changed.
+        PaymentUpdated = "payment.updated",
+    }
 }
 
 impl EventKind {
-    /// All kinds.
-    pub const ALL: [EventKind; 11] = [
-        EventKind::QuoteCreated,
-        EventKind::QuoteUsed,
-        EventKind::QuoteExpired,
-        EventKind::PaymentQueued,
-        EventKind::PaymentProcessing,
-        EventKind::PaymentSucceeded,
-        EventKind::PaymentFailed,
-        EventKind::PaymentRejected,
-        EventKind::PaymentReversed,
-        EventKind::PaymentUnknown,
-        EventKind::PaymentUpdated,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventKind::QuoteCreated => "quote.created",
-            EventKind::QuoteUsed => "quote.used",
-            EventKind::QuoteExpired => "quote.expired",
-            EventKind::PaymentQueued => "payment.queued",
-            EventKind::PaymentProcessing => "payment.processing",
-            EventKind::PaymentSucceeded => "payment.succeeded",
-            EventKind::PaymentFailed => "payment.failed",
-            EventKind::PaymentRejected => "payment.rejected",
-            EventKind::PaymentReversed => "payment.reversed",
-            EventKind::PaymentUnknown => "payment.unknown",
-            EventKind::PaymentUpdated => "payment.updated",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<EventKind> {
-        EventKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// The event of a payment that enters `state`.
     pub const fn of(state: PaymentState) -> EventKind {
         match state {

@@ -21,59 +21,30 @@ pub mod states;
 pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
 pub use price::{Price, RateQuote};
 
-/// State of an order. The API shows [`ExchangeState::status`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ExchangeState {
-    /// The tokens are reserved; the debit waits.
-    Pending,
-    /// The debit has a nonce: cancelling it requires a transaction.
-    Debiting,
-    /// The controller has the tokens; the payout is not sent yet.
-    Debited,
-    /// A rail has the payout, or may have it.
-    Paying,
-    /// The tokens are returning to the wallet.
-    Returning,
-    /// Paid.
-    Settled,
-    /// Not paid; the tokens are in the wallet.
-    Failed,
-    /// Cancelled; the tokens are in the wallet.
-    Cancelled,
+names! {
+    /// State of an order. The API shows [`ExchangeState::status`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ExchangeState: "Name in the store." {
+        /// The tokens are reserved; the debit waits.
+        Pending = "pending",
+        /// The debit has a nonce: cancelling it requires a transaction.
+        Debiting = "debiting",
+        /// The controller has the tokens; the payout is not sent yet.
+        Debited = "debited",
+        /// A rail has the payout, or may have it.
+        Paying = "paying",
+        /// The tokens are returning to the wallet.
+        Returning = "returning",
+        /// Paid.
+        Settled = "settled",
+        /// Not paid; the tokens are in the wallet.
+        Failed = "failed",
+        /// Cancelled; the tokens are in the wallet.
+        Cancelled = "cancelled",
+    }
 }
 
 impl ExchangeState {
-    /// All states.
-    pub const ALL: [ExchangeState; 8] = [
-        ExchangeState::Pending,
-        ExchangeState::Debiting,
-        ExchangeState::Debited,
-        ExchangeState::Paying,
-        ExchangeState::Returning,
-        ExchangeState::Settled,
-        ExchangeState::Failed,
-        ExchangeState::Cancelled,
-    ];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ExchangeState::Pending => "pending",
-            ExchangeState::Debiting => "debiting",
-            ExchangeState::Debited => "debited",
-            ExchangeState::Paying => "paying",
-            ExchangeState::Returning => "returning",
-            ExchangeState::Settled => "settled",
-            ExchangeState::Failed => "failed",
-            ExchangeState::Cancelled => "cancelled",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<ExchangeState> {
-        ExchangeState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// `status` of the specification's order.
     pub const fn status(self) -> OrderStatus {
         match self {
@@ -105,101 +76,47 @@ impl ExchangeState {
     }
 }
 
-/// `status` of the specification's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OrderStatus {
-    /// Awaiting processing.
-    Pending,
-    /// In progress.
-    Processing,
-    /// Paid to the bank account.
-    Settled,
-    /// Failed.
-    Failed,
-    /// Cancelled.
-    Cancelled,
-}
-
-impl OrderStatus {
-    /// All statuses.
-    pub const ALL: [OrderStatus; 5] = [
-        OrderStatus::Pending,
-        OrderStatus::Processing,
-        OrderStatus::Settled,
-        OrderStatus::Failed,
-        OrderStatus::Cancelled,
-    ];
-
-    /// Name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OrderStatus::Pending => "PENDING",
-            OrderStatus::Processing => "PROCESSING",
-            OrderStatus::Settled => "SETTLED",
-            OrderStatus::Failed => "FAILED",
-            OrderStatus::Cancelled => "CANCELLED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<OrderStatus> {
-        OrderStatus::ALL.into_iter().find(|status| status.name() == name)
+names! {
+    /// `status` of the specification's order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum OrderStatus: "Name on the wire." {
+        /// Awaiting processing.
+        Pending = "PENDING",
+        /// In progress.
+        Processing = "PROCESSING",
+        /// Paid to the bank account.
+        Settled = "SETTLED",
+        /// Failed.
+        Failed = "FAILED",
+        /// Cancelled.
+        Cancelled = "CANCELLED",
     }
 }
 
-/// Reason why an order was not settled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OrderFailure {
-    /// The rate left the permitted band between the order and its processing.
-    RateMoved,
-    /// The debit failed on the chain.
-    OnChainRevert,
-    /// The token stayed halted for longer than the timeout.
-    TokenPaused,
-    /// The payout failed.
-    PayoutFailed,
-    /// The user cancelled it.
-    CancelledByUser,
-    /// The wallet was blocked.
-    WalletBlocked,
-    /// The wallet was blacklisted.
-    WalletBlacklisted,
-    /// Its rate lock or its maximum age ended before it began.
-    Timeout,
+names! {
+    /// Reason why an order was not settled.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum OrderFailure: "Name on the wire and in the store." {
+        /// The rate left the permitted band between the order and its processing.
+        RateMoved = "RATE_MOVED",
+        /// The debit failed on the chain.
+        OnChainRevert = "ON_CHAIN_REVERT",
+        /// The token stayed halted for longer than the timeout.
+        TokenPaused = "TOKEN_PAUSED",
+        /// The payout failed.
+        PayoutFailed = "PAYOUT_FAILED",
+        /// The user cancelled it.
+        CancelledByUser = "CANCELLED_BY_USER",
+        /// The wallet was blocked.
+        WalletBlocked = "WALLET_BLOCKED",
+        /// The wallet was blacklisted.
+        WalletBlacklisted = "WALLET_BLACKLISTED",
+        /// Its rate lock or its maximum age ended before it began.
+        Timeout = "TIMEOUT",
+    }
 }
 
 impl OrderFailure {
-    /// All reasons.
-    pub const ALL: [OrderFailure; 8] = [
-        OrderFailure::RateMoved,
-        OrderFailure::OnChainRevert,
-        OrderFailure::TokenPaused,
-        OrderFailure::PayoutFailed,
-        OrderFailure::CancelledByUser,
-        OrderFailure::WalletBlocked,
-        OrderFailure::WalletBlacklisted,
-        OrderFailure::Timeout,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OrderFailure::RateMoved => "RATE_MOVED",
-            OrderFailure::OnChainRevert => "ON_CHAIN_REVERT",
-            OrderFailure::TokenPaused => "TOKEN_PAUSED",
-            OrderFailure::PayoutFailed => "PAYOUT_FAILED",
-            OrderFailure::CancelledByUser => "CANCELLED_BY_USER",
-            OrderFailure::WalletBlocked => "WALLET_BLOCKED",
-            OrderFailure::WalletBlacklisted => "WALLET_BLACKLISTED",
-            OrderFailure::Timeout => "TIMEOUT",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<OrderFailure> {
-        OrderFailure::ALL.into_iter().find(|reason| reason.name() == name)
-    }
-
     /// Text of the order's error message.
     pub const fn message(self) -> &'static str {
         match self {
@@ -232,38 +149,20 @@ pub struct BankAccount {
     pub bank_name: Option<String>,
 }
 
-/// Outcome fixed in advance, regardless of the rails (`decisions.md`, "Sandbox values";
-/// [`Fate::Withheld`]: "Screening").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
-    /// Not fixed: the rail decides.
-    Open,
-    /// The payout fails.
-    Fails,
-    /// It does not begin before its timeout.
-    TimesOut,
-    /// It does not begin before its timeout, because the account holder's name matches a sanctions
-    /// list or nearly does.
-    Withheld,
-}
-
-impl Fate {
-    /// All fates.
-    pub const ALL: [Fate; 4] = [Fate::Open, Fate::Fails, Fate::TimesOut, Fate::Withheld];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fate::Open => "open",
-            Fate::Fails => "fails",
-            Fate::TimesOut => "times_out",
-            Fate::Withheld => "withheld",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<Fate> {
-        Fate::ALL.into_iter().find(|fate| fate.name() == name)
+names! {
+    /// Outcome fixed in advance, regardless of the rails (`decisions.md`, "Sandbox values";
+    /// [`Fate::Withheld`]: "Screening").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Fate: "Name in the store." {
+        /// Not fixed: the rail decides.
+        Open = "open",
+        /// The payout fails.
+        Fails = "fails",
+        /// It does not begin before its timeout.
+        TimesOut = "times_out",
+        /// It does not begin before its timeout, because the account holder's name matches a sanctions
+        /// list or nearly does.
+        Withheld = "withheld",
     }
 }
 

@@ -15,39 +15,22 @@ pub struct Subject {
     pub subject: String,
 }
 
-/// Claim of the ID token that names the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameClaim {
-    /// `email`, accepted only with `email_verified`.
-    Email,
-    /// `preferred_username`
-    PreferredUsername,
-    /// `upn`, used by Microsoft's providers.
-    Upn,
-    /// `sub`
-    Subject,
+names! {
+    /// Claim of the ID token that names the user.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum NameClaim: "The claim's name." {
+        /// `email`, accepted only with `email_verified`.
+        Email = "email",
+        /// `preferred_username`
+        PreferredUsername = "preferred_username",
+        /// `upn`, used by Microsoft's providers.
+        Upn = "upn",
+        /// `sub`
+        Subject = "sub",
+    }
 }
 
 impl NameClaim {
-    /// All claims.
-    pub const ALL: [NameClaim; 4] =
-        [NameClaim::Email, NameClaim::PreferredUsername, NameClaim::Upn, NameClaim::Subject];
-
-    /// The claim's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NameClaim::Email => "email",
-            NameClaim::PreferredUsername => "preferred_username",
-            NameClaim::Upn => "upn",
-            NameClaim::Subject => "sub",
-        }
-    }
-
-    /// Parses [`NameClaim::name`].
-    pub fn parse(text: &str) -> Option<NameClaim> {
-        NameClaim::ALL.into_iter().find(|claim| claim.name() == text)
-    }
-
     /// The stored and compared form of a name; `None` if it is invalid. Ignores ASCII case, except
     /// for subjects, which are case-sensitive.
     pub fn kept(self, text: &str) -> Option<String> {

@@ -5,82 +5,39 @@ use uuid::Uuid;
 use crate::ids::TenantId;
 use crate::time::Timestamp;
 
-/// Kind of work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum JobKind {
-    /// Send a queued payment to a rail.
-    Submit,
-    /// Inquire at a rail about a payment's outcome.
-    Inquire,
-    /// A reviewer decides about a payment that screening held; never runs.
-    Review,
-    /// Close an expired payment request.
-    ExpireRequest,
-    /// Screen a deposit.
-    Screen,
-    /// A reviewer decides about a deposit that screening held; never runs.
-    ReviewDeposit,
-    /// Assign an intent to a transaction.
-    SendIntent,
-    /// Begin a sweep of a tenant's tokens from its controller to its treasury.
-    Sweep,
-    /// Sign, broadcast, replace or follow a transaction.
-    Transmit,
-    /// Advance an exchange order, or end it by timeout.
-    Exchange,
-    /// Send an order's payout to a rail.
-    Payout,
-    /// Inquire at a rail about the outcome of an order's payout.
-    InquirePayout,
-    /// Bring a wallet's orders, requests and deposits in line with its state; unblock or blacklist
-    /// it when due.
-    WalletTimer,
-    /// Deliver a wallet event to the bank's webhook endpoint.
-    Deliver,
-}
-
-impl JobKind {
-    /// All kinds.
-    pub const ALL: [JobKind; 14] = [
-        JobKind::Submit,
-        JobKind::Inquire,
-        JobKind::Review,
-        JobKind::ExpireRequest,
-        JobKind::Screen,
-        JobKind::ReviewDeposit,
-        JobKind::SendIntent,
-        JobKind::Sweep,
-        JobKind::Transmit,
-        JobKind::Exchange,
-        JobKind::Payout,
-        JobKind::InquirePayout,
-        JobKind::WalletTimer,
-        JobKind::Deliver,
-    ];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            JobKind::Submit => "submit",
-            JobKind::Inquire => "inquire",
-            JobKind::Review => "review",
-            JobKind::ExpireRequest => "expire_request",
-            JobKind::Screen => "screen",
-            JobKind::ReviewDeposit => "review_deposit",
-            JobKind::SendIntent => "send_intent",
-            JobKind::Sweep => "sweep",
-            JobKind::Transmit => "transmit",
-            JobKind::Exchange => "exchange",
-            JobKind::Payout => "payout",
-            JobKind::InquirePayout => "inquire_payout",
-            JobKind::WalletTimer => "wallet_timer",
-            JobKind::Deliver => "deliver",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<JobKind> {
-        JobKind::ALL.into_iter().find(|kind| kind.name() == name)
+names! {
+    /// Kind of work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum JobKind: "Name in the store." {
+        /// Send a queued payment to a rail.
+        Submit = "submit",
+        /// Inquire at a rail about a payment's outcome.
+        Inquire = "inquire",
+        /// A reviewer decides about a payment that screening held; never runs.
+        Review = "review",
+        /// Close an expired payment request.
+        ExpireRequest = "expire_request",
+        /// Screen a deposit.
+        Screen = "screen",
+        /// A reviewer decides about a deposit that screening held; never runs.
+        ReviewDeposit = "review_deposit",
+        /// Assign an intent to a transaction.
+        SendIntent = "send_intent",
+        /// Begin a sweep of a tenant's tokens from its controller to its treasury.
+        Sweep = "sweep",
+        /// Sign, broadcast, replace or follow a transaction.
+        Transmit = "transmit",
+        /// Advance an exchange order, or end it by timeout.
+        Exchange = "exchange",
+        /// Send an order's payout to a rail.
+        Payout = "payout",
+        /// Inquire at a rail about the outcome of an order's payout.
+        InquirePayout = "inquire_payout",
+        /// Bring a wallet's orders, requests and deposits in line with its state; unblock or blacklist
+        /// it when due.
+        WalletTimer = "wallet_timer",
+        /// Deliver a wallet event to the bank's webhook endpoint.
+        Deliver = "deliver",
     }
 }
 

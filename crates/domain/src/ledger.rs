@@ -177,37 +177,18 @@ impl Account {
     }
 }
 
-/// Effect of a transfer on the sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TransferKind {
-    /// Final at once.
-    Posted,
-    /// Reserves; ended by exactly one `PostPending` or `VoidPending`.
-    Pending,
-    /// Posts a reservation.
-    PostPending,
-    /// Voids a reservation.
-    VoidPending,
-}
-
-impl TransferKind {
-    /// All kinds.
-    pub const ALL: [TransferKind; 4] =
-        [TransferKind::Posted, TransferKind::Pending, TransferKind::PostPending, TransferKind::VoidPending];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TransferKind::Posted => "posted",
-            TransferKind::Pending => "pending",
-            TransferKind::PostPending => "post_pending",
-            TransferKind::VoidPending => "void_pending",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<TransferKind> {
-        TransferKind::ALL.into_iter().find(|kind| kind.name() == name)
+names! {
+    /// Effect of a transfer on the sums.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum TransferKind: "Name in the store." {
+        /// Final at once.
+        Posted = "posted",
+        /// Reserves; ended by exactly one `PostPending` or `VoidPending`.
+        Pending = "pending",
+        /// Posts a reservation.
+        PostPending = "post_pending",
+        /// Voids a reservation.
+        VoidPending = "void_pending",
     }
 }
 

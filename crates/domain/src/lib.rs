@@ -5,6 +5,9 @@
 //! random number, opens a socket, speaks SQL or uses binary floating point: time and identifiers
 //! are arguments, effects are return values.
 
+#[macro_use]
+mod names;
+
 pub mod approval;
 pub mod attempt;
 pub mod audit;

@@ -58,37 +58,18 @@ pub struct Standing {
     pub bank_reference: Option<String>,
 }
 
-/// Whether a payment needs a review before it is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReviewState {
-    /// Screening cleared it.
-    NotNeeded,
-    /// Waits for a reviewer.
-    Waiting,
-    /// A reviewer approved it.
-    Approved,
-    /// A reviewer, or a sanctions hit, rejected it.
-    Refused,
-}
-
-impl ReviewState {
-    /// All states.
-    pub const ALL: [ReviewState; 4] =
-        [ReviewState::NotNeeded, ReviewState::Waiting, ReviewState::Approved, ReviewState::Refused];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReviewState::NotNeeded => "not_needed",
-            ReviewState::Waiting => "waiting",
-            ReviewState::Approved => "approved",
-            ReviewState::Refused => "refused",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<ReviewState> {
-        ReviewState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// Whether a payment needs a review before it is sent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ReviewState: "Name in the store." {
+        /// Screening cleared it.
+        NotNeeded = "not_needed",
+        /// Waits for a reviewer.
+        Waiting = "waiting",
+        /// A reviewer approved it.
+        Approved = "approved",
+        /// A reviewer, or a sanctions hit, rejected it.
+        Refused = "refused",
     }
 }
 

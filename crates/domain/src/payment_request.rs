@@ -22,86 +22,41 @@ pub use money::RequestMoney;
 pub use refund_to::{Named, RefundTo};
 pub use states::{RequestStep, RequestTrigger};
 
-/// `status` of the specification's payment request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RequestState {
-    /// Awaits payment.
-    Active,
-    /// The requested amount has been paid.
-    Paid,
-    /// Expired.
-    Expired,
-    /// Withdrawn.
-    Cancelled,
-}
-
-impl RequestState {
-    /// All states.
-    pub const ALL: [RequestState; 4] =
-        [RequestState::Active, RequestState::Paid, RequestState::Expired, RequestState::Cancelled];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RequestState::Active => "ACTIVE",
-            RequestState::Paid => "PAID",
-            RequestState::Expired => "EXPIRED",
-            RequestState::Cancelled => "CANCELLED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<RequestState> {
-        RequestState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// `status` of the specification's payment request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum RequestState: "Name on the wire and in the store." {
+        /// Awaits payment.
+        Active = "ACTIVE",
+        /// The requested amount has been paid.
+        Paid = "PAID",
+        /// Expired.
+        Expired = "EXPIRED",
+        /// Withdrawn.
+        Cancelled = "CANCELLED",
     }
 }
 
-/// How the received payments deviate from the request (`decisions.md`, "Payment request").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RequestException {
-    /// No deviation.
-    None,
-    /// Less was paid.
-    Partial,
-    /// More was paid.
-    Overpaid,
-    /// Paid in a block after the expiry.
-    Late,
-    /// Paid in the other stablecoin.
-    WrongAsset,
-    /// Money is held in escrow: it is in review, the wallet is blocked, or its release failed.
-    Held,
-    /// A payment was rejected.
-    Rejected,
-    /// A payment was rejected and refunded.
-    Refunded,
-}
-
-impl RequestException {
-    /// All exceptions.
-    pub const ALL: [RequestException; 8] = [
-        RequestException::None,
-        RequestException::Partial,
-        RequestException::Overpaid,
-        RequestException::Late,
-        RequestException::WrongAsset,
-        RequestException::Held,
-        RequestException::Rejected,
-        RequestException::Refunded,
-    ];
-
-    /// Name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RequestException::None => "NONE",
-            RequestException::Partial => "PARTIAL",
-            RequestException::Overpaid => "OVERPAID",
-            RequestException::Late => "LATE",
-            RequestException::WrongAsset => "WRONG_ASSET",
-            RequestException::Held => "HELD",
-            RequestException::Rejected => "REJECTED",
-            RequestException::Refunded => "REFUNDED",
-        }
+names! {
+    /// How the received payments deviate from the request (`decisions.md`, "Payment request").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum RequestException: "Name on the wire." {
+        /// No deviation.
+        None = "NONE",
+        /// Less was paid.
+        Partial = "PARTIAL",
+        /// More was paid.
+        Overpaid = "OVERPAID",
+        /// Paid in a block after the expiry.
+        Late = "LATE",
+        /// Paid in the other stablecoin.
+        WrongAsset = "WRONG_ASSET",
+        /// Money is held in escrow: it is in review, the wallet is blocked, or its release failed.
+        Held = "HELD",
+        /// A payment was rejected.
+        Rejected = "REJECTED",
+        /// A payment was rejected and refunded.
+        Refunded = "REFUNDED",
     }
 }
 

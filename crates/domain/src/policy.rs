@@ -16,32 +16,20 @@ use crate::sender_limit::SenderLimits;
 use crate::time::Span;
 use crate::wallet_policy::WalletPolicy;
 
-/// Environment of the service (`decisions.md`, "Environment").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Environment {
-    /// Real money.
-    Production,
-    /// Each external party simulated or real, as configured.
-    Test,
-    /// Every external party simulated.
-    Mock,
+names! {
+    /// Environment of the service (`decisions.md`, "Environment").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Environment: "Name in the configuration." {
+        /// Real money.
+        Production = "production",
+        /// Each external party simulated or real, as configured.
+        Test = "test",
+        /// Every external party simulated.
+        Mock = "mock",
+    }
 }
 
 impl Environment {
-    /// Name in the configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Environment::Production => "production",
-            Environment::Test => "test",
-            Environment::Mock => "mock",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(text: &str) -> Option<Environment> {
-        [Environment::Production, Environment::Test, Environment::Mock].into_iter().find(|e| e.name() == text)
-    }
-
     /// Whether its money is real.
     pub const fn is_real(self) -> bool {
         matches!(self, Environment::Production)

@@ -21,45 +21,30 @@ pub const RATE_DECIMALS: u32 = 12;
 /// /v2/payment rule 2).
 pub const MATCH_DECIMALS: u32 = 4;
 
-/// Life cycle of a quote: `active → used | expired`; `used` and `expired` are final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QuoteState {
-    /// Can be used.
-    Active,
-    /// Used by a payment.
-    Used,
-    /// Expired.
-    Expired,
-}
-
-impl QuoteState {
-    /// All states.
-    pub const ALL: [QuoteState; 3] = [QuoteState::Active, QuoteState::Used, QuoteState::Expired];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            QuoteState::Active => "active",
-            QuoteState::Used => "used",
-            QuoteState::Expired => "expired",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<QuoteState> {
-        QuoteState::ALL.into_iter().find(|state| state.name() == name)
+names! {
+    /// Life cycle of a quote: `active → used | expired`; `used` and `expired` are final.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum QuoteState: "Name in the store." {
+        /// Can be used.
+        Active = "active",
+        /// Used by a payment.
+        Used = "used",
+        /// Expired.
+        Expired = "expired",
     }
 }
 
-/// Trigger of a quote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QuoteTrigger {
-    /// Created by POST quote.
-    Created,
-    /// A payment was accepted with it.
-    Used,
-    /// Its `expires` has passed.
-    TimeRanOut,
+names! {
+    /// Trigger of a quote.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum QuoteTrigger: "Label in `docs/states.md`." {
+        /// Created by POST quote.
+        Created = "created",
+        /// A payment was accepted with it.
+        Used = "used by a payment",
+        /// Its `expires` has passed.
+        TimeRanOut = "expired",
+    }
 }
 
 /// Effect of a trigger on a quote.
@@ -71,20 +56,6 @@ pub enum QuoteStep {
     Stays,
     /// Nothing changes, and the caller is refused with this code.
     Refused(&'static str),
-}
-
-impl QuoteTrigger {
-    /// All triggers.
-    pub const ALL: [QuoteTrigger; 3] = [QuoteTrigger::Created, QuoteTrigger::Used, QuoteTrigger::TimeRanOut];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            QuoteTrigger::Created => "created",
-            QuoteTrigger::Used => "used by a payment",
-            QuoteTrigger::TimeRanOut => "expired",
-        }
-    }
 }
 
 impl QuoteState {

@@ -10,39 +10,22 @@ pub mod sandbox;
 
 pub use assess::{Findings, Subject, Velocity, assess, sender_is_complete};
 
-/// `risk_check_result`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RiskResult {
-    /// It proceeds to the recipient.
-    Approved,
-    /// It stays in escrow.
-    Rejected,
-    /// A reviewer decides.
-    ManualReview,
-    /// It stays in escrow and the wallet is blocked.
-    Blocked,
+names! {
+    /// `risk_check_result`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum RiskResult: "Name on the wire and in the store." {
+        /// It proceeds to the recipient.
+        Approved = "APPROVED",
+        /// It stays in escrow.
+        Rejected = "REJECTED",
+        /// A reviewer decides.
+        ManualReview = "MANUAL_REVIEW_REQUIRED",
+        /// It stays in escrow and the wallet is blocked.
+        Blocked = "BLOCKED",
+    }
 }
 
 impl RiskResult {
-    /// All results.
-    pub const ALL: [RiskResult; 4] =
-        [RiskResult::Approved, RiskResult::Rejected, RiskResult::ManualReview, RiskResult::Blocked];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RiskResult::Approved => "APPROVED",
-            RiskResult::Rejected => "REJECTED",
-            RiskResult::ManualReview => "MANUAL_REVIEW_REQUIRED",
-            RiskResult::Blocked => "BLOCKED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<RiskResult> {
-        RiskResult::ALL.into_iter().find(|result| result.name() == name)
-    }
-
     /// The action that follows.
     pub const fn next_action(self) -> NextAction {
         match self {
@@ -54,17 +37,19 @@ impl RiskResult {
     }
 }
 
-/// `risk_level`: LOW 0–29, MEDIUM 30–59, HIGH 60–84, CRITICAL 85–100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RiskLevel {
-    /// 0–29
-    Low,
-    /// 30–59
-    Medium,
-    /// 60–84
-    High,
-    /// 85–100
-    Critical,
+names! {
+    /// `risk_level`: LOW 0–29, MEDIUM 30–59, HIGH 60–84, CRITICAL 85–100.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum RiskLevel: "Name on the wire and in the store." {
+        /// 0–29
+        Low = "LOW",
+        /// 30–59
+        Medium = "MEDIUM",
+        /// 60–84
+        High = "HIGH",
+        /// 85–100
+        Critical = "CRITICAL",
+    }
 }
 
 /// The lowest MEDIUM score.
@@ -75,9 +60,6 @@ pub const HIGH_FROM: u8 = 60;
 pub const CRITICAL_FROM: u8 = 85;
 
 impl RiskLevel {
-    /// All levels.
-    pub const ALL: [RiskLevel; 4] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High, RiskLevel::Critical];
-
     /// The level of a score.
     pub const fn of(score: u8) -> RiskLevel {
         if score >= CRITICAL_FROM {
@@ -90,192 +72,82 @@ impl RiskLevel {
             RiskLevel::Low
         }
     }
+}
 
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RiskLevel::Low => "LOW",
-            RiskLevel::Medium => "MEDIUM",
-            RiskLevel::High => "HIGH",
-            RiskLevel::Critical => "CRITICAL",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<RiskLevel> {
-        RiskLevel::ALL.into_iter().find(|level| level.name() == name)
+names! {
+    /// `checks_performed`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Check: "Name on the wire and in the store." {
+        /// Sanctioned and flagged addresses, the tokens' blacklists, listed addresses nearby.
+        OnChainAnalysis = "ON_CHAIN_ANALYSIS",
+        /// Names against the loaded lists.
+        SanctionScreening = "SANCTION_SCREENING",
+        /// Sender details, velocity, amount against kyc_level.
+        SourceVerification = "SOURCE_VERIFICATION",
     }
 }
 
-/// `checks_performed`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
-    /// Sanctioned and flagged addresses, the tokens' blacklists, listed addresses nearby.
-    OnChainAnalysis,
-    /// Names against the loaded lists.
-    SanctionScreening,
-    /// Sender details, velocity, amount against kyc_level.
-    SourceVerification,
-}
-
-impl Check {
-    /// All checks.
-    pub const ALL: [Check; 3] = [Check::OnChainAnalysis, Check::SanctionScreening, Check::SourceVerification];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Check::OnChainAnalysis => "ON_CHAIN_ANALYSIS",
-            Check::SanctionScreening => "SANCTION_SCREENING",
-            Check::SourceVerification => "SOURCE_VERIFICATION",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<Check> {
-        Check::ALL.into_iter().find(|check| check.name() == name)
+names! {
+    /// `next_action`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum NextAction: "Name on the wire and in the store." {
+        /// `TRANSFER_TO_WALLET`
+        TransferToWallet = "TRANSFER_TO_WALLET",
+        /// `HOLD_IN_ESCROW`
+        HoldInEscrow = "HOLD_IN_ESCROW",
+        /// `AWAIT_MANUAL_REVIEW`
+        AwaitManualReview = "AWAIT_MANUAL_REVIEW",
+        /// `WALLET_BLOCKED`
+        WalletBlocked = "WALLET_BLOCKED",
     }
 }
 
-/// `next_action`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NextAction {
-    /// `TRANSFER_TO_WALLET`
-    TransferToWallet,
-    /// `HOLD_IN_ESCROW`
-    HoldInEscrow,
-    /// `AWAIT_MANUAL_REVIEW`
-    AwaitManualReview,
-    /// `WALLET_BLOCKED`
-    WalletBlocked,
-}
-
-impl NextAction {
-    /// All actions.
-    pub const ALL: [NextAction; 4] = [
-        NextAction::TransferToWallet,
-        NextAction::HoldInEscrow,
-        NextAction::AwaitManualReview,
-        NextAction::WalletBlocked,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NextAction::TransferToWallet => "TRANSFER_TO_WALLET",
-            NextAction::HoldInEscrow => "HOLD_IN_ESCROW",
-            NextAction::AwaitManualReview => "AWAIT_MANUAL_REVIEW",
-            NextAction::WalletBlocked => "WALLET_BLOCKED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<NextAction> {
-        NextAction::ALL.into_iter().find(|action| action.name() == name)
-    }
-}
-
-/// Stable code of a decision. The order of the variants is the precedence: the first that applies
-/// is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ReasonCode {
-    /// It was rejected, and too many of the wallet's recent deposits were.
-    RepeatedRejections,
-    /// The payer's address is on a sanctions list.
-    SanctionedAddress,
-    /// The sender's name is that of a listed person.
-    SanctionedName,
-    /// A token contract has blacklisted the payer.
-    FlaggedAddress,
-    /// A sandbox amount selected it.
-    SandboxValue,
-    /// The sender's name or the payer's address is similar to a listed one.
-    PossibleMatch,
-    /// The payer's address is a few transfers away from a listed one, or the chain analysis
-    /// provider's score is high.
-    ListedAddressNearby,
-    /// The loaded lists are too old to clear a payment.
-    ListsOutdated,
-    /// The chain analysis provider did not answer.
-    AnalysisUnavailable,
-    /// Paid in another stablecoin than requested.
-    WrongAsset,
-    /// Paid too long after the request expired.
-    TooLate,
-    /// Another deposit in its escrow is on legal hold.
-    EscrowHeld,
-    /// It caused a block of the wallet that the bank has lifted.
-    BlockedBefore,
-    /// Exceeds the wallet's velocity limits.
-    VelocityExceeded,
-    /// Exceeds the customer's KYC level.
-    KycLimitExceeded,
-    /// Exceeds the limit of automatic approval.
-    AmountAboveLimit,
-    /// The amount requires sender details, which are missing or implausible.
-    SenderUnverified,
-    /// No findings.
-    ChecksPassed,
-    /// A reviewer approved it.
-    ReviewApproved,
-    /// A reviewer rejected it.
-    ReviewRejected,
-}
-
-impl ReasonCode {
-    /// All codes in order of precedence; a reviewer's two decisions last.
-    pub const ALL: [ReasonCode; 20] = [
-        ReasonCode::RepeatedRejections,
-        ReasonCode::SanctionedAddress,
-        ReasonCode::SanctionedName,
-        ReasonCode::FlaggedAddress,
-        ReasonCode::SandboxValue,
-        ReasonCode::PossibleMatch,
-        ReasonCode::ListedAddressNearby,
-        ReasonCode::ListsOutdated,
-        ReasonCode::AnalysisUnavailable,
-        ReasonCode::WrongAsset,
-        ReasonCode::TooLate,
-        ReasonCode::EscrowHeld,
-        ReasonCode::BlockedBefore,
-        ReasonCode::VelocityExceeded,
-        ReasonCode::KycLimitExceeded,
-        ReasonCode::AmountAboveLimit,
-        ReasonCode::SenderUnverified,
-        ReasonCode::ChecksPassed,
-        ReasonCode::ReviewApproved,
-        ReasonCode::ReviewRejected,
-    ];
-
-    /// Code in the store and for the bank's own staff.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReasonCode::SanctionedAddress => "SANCTIONED_ADDRESS",
-            ReasonCode::SanctionedName => "SANCTIONED_NAME",
-            ReasonCode::FlaggedAddress => "FLAGGED_ADDRESS",
-            ReasonCode::RepeatedRejections => "REPEATED_REJECTIONS",
-            ReasonCode::SandboxValue => "SANDBOX_VALUE",
-            ReasonCode::PossibleMatch => "POSSIBLE_MATCH",
-            ReasonCode::ListedAddressNearby => "LISTED_ADDRESS_NEARBY",
-            ReasonCode::ListsOutdated => "LISTS_OUTDATED",
-            ReasonCode::AnalysisUnavailable => "ANALYSIS_UNAVAILABLE",
-            ReasonCode::WrongAsset => "WRONG_ASSET",
-            ReasonCode::TooLate => "TOO_LATE",
-            ReasonCode::EscrowHeld => "ESCROW_HELD",
-            ReasonCode::BlockedBefore => "BLOCKED_BEFORE",
-            ReasonCode::VelocityExceeded => "VELOCITY_EXCEEDED",
-            ReasonCode::KycLimitExceeded => "KYC_LIMIT_EXCEEDED",
-            ReasonCode::AmountAboveLimit => "AMOUNT_ABOVE_LIMIT",
-            ReasonCode::SenderUnverified => "SENDER_UNVERIFIED",
-            ReasonCode::ChecksPassed => "CHECKS_PASSED",
-            ReasonCode::ReviewApproved => "REVIEW_APPROVED",
-            ReasonCode::ReviewRejected => "REVIEW_REJECTED",
-        }
-    }
-
-    /// Parses the code.
-    pub fn parse(name: &str) -> Option<ReasonCode> {
-        ReasonCode::ALL.into_iter().find(|code| code.name() == name)
+names! {
+    /// Stable code of a decision. The order of the variants is the precedence: the first that applies
+    /// is reported.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ReasonCode: "Code in the store and for the bank's own staff." {
+        /// It was rejected, and too many of the wallet's recent deposits were.
+        RepeatedRejections = "REPEATED_REJECTIONS",
+        /// The payer's address is on a sanctions list.
+        SanctionedAddress = "SANCTIONED_ADDRESS",
+        /// The sender's name is that of a listed person.
+        SanctionedName = "SANCTIONED_NAME",
+        /// A token contract has blacklisted the payer.
+        FlaggedAddress = "FLAGGED_ADDRESS",
+        /// A sandbox amount selected it.
+        SandboxValue = "SANDBOX_VALUE",
+        /// The sender's name or the payer's address is similar to a listed one.
+        PossibleMatch = "POSSIBLE_MATCH",
+        /// The payer's address is a few transfers away from a listed one, or the chain analysis
+        /// provider's score is high.
+        ListedAddressNearby = "LISTED_ADDRESS_NEARBY",
+        /// The loaded lists are too old to clear a payment.
+        ListsOutdated = "LISTS_OUTDATED",
+        /// The chain analysis provider did not answer.
+        AnalysisUnavailable = "ANALYSIS_UNAVAILABLE",
+        /// Paid in another stablecoin than requested.
+        WrongAsset = "WRONG_ASSET",
+        /// Paid too long after the request expired.
+        TooLate = "TOO_LATE",
+        /// Another deposit in its escrow is on legal hold.
+        EscrowHeld = "ESCROW_HELD",
+        /// It caused a block of the wallet that the bank has lifted.
+        BlockedBefore = "BLOCKED_BEFORE",
+        /// Exceeds the wallet's velocity limits.
+        VelocityExceeded = "VELOCITY_EXCEEDED",
+        /// Exceeds the customer's KYC level.
+        KycLimitExceeded = "KYC_LIMIT_EXCEEDED",
+        /// Exceeds the limit of automatic approval.
+        AmountAboveLimit = "AMOUNT_ABOVE_LIMIT",
+        /// The amount requires sender details, which are missing or implausible.
+        SenderUnverified = "SENDER_UNVERIFIED",
+        /// No findings.
+        ChecksPassed = "CHECKS_PASSED",
+        /// A reviewer approved it.
+        ReviewApproved = "REVIEW_APPROVED",
+        /// A reviewer rejected it.
+        ReviewRejected = "REVIEW_REJECTED",
     }
 }
 
@@ -308,30 +180,14 @@ impl ReasonCode {
     }
 }
 
-/// Permitted treatment of a rejected payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hold {
-    /// May be refunded to a screened address that the sender names.
-    Refundable,
-    /// Never refunded: a sanctions hit, or an authority's order.
-    Legal,
-}
-
-impl Hold {
-    /// Both.
-    pub const ALL: [Hold; 2] = [Hold::Refundable, Hold::Legal];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Hold::Refundable => "refundable",
-            Hold::Legal => "legal",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<Hold> {
-        Hold::ALL.into_iter().find(|hold| hold.name() == name)
+names! {
+    /// Permitted treatment of a rejected payment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Hold: "Name in the store." {
+        /// May be refunded to a screened address that the sender names.
+        Refundable = "refundable",
+        /// Never refunded: a sanctions hit, or an authority's order.
+        Legal = "legal",
     }
 }
 

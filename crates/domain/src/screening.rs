@@ -28,25 +28,16 @@ pub struct Screened {
     pub stale: bool,
 }
 
-/// Consequence of a screening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Pay.
-    Clean,
-    /// A reviewer decides.
-    Review,
-    /// Reject with a neutral message.
-    Hit,
-}
-
-impl Verdict {
-    /// Name for display.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Clean => "clean",
-            Verdict::Review => "review",
-            Verdict::Hit => "hit",
-        }
+names! {
+    /// Consequence of a screening.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict: "Name for display." {
+        /// Pay.
+        Clean = "clean",
+        /// A reviewer decides.
+        Review = "review",
+        /// Reject with a neutral message.
+        Hit = "hit",
     }
 }
 

@@ -19,35 +19,20 @@ use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 /// Delay after a failed sweep, which gives an operator time to react.
 pub const RETRY_AFTER: Span = Span::hours(1);
 
-/// State of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SweepState {
-    /// Its tokens are reserved; its intent waits, or is assigned to a transaction.
-    Sending,
-    /// The treasury has the tokens, at the required depth.
-    Done,
-    /// Given up; the controller has the tokens.
-    Failed,
+names! {
+    /// State of a sweep.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum SweepState: "Name in the store." {
+        /// Its tokens are reserved; its intent waits, or is assigned to a transaction.
+        Sending = "sending",
+        /// The treasury has the tokens, at the required depth.
+        Done = "done",
+        /// Given up; the controller has the tokens.
+        Failed = "failed",
+    }
 }
 
 impl SweepState {
-    /// All states.
-    pub const ALL: [SweepState; 3] = [SweepState::Sending, SweepState::Done, SweepState::Failed];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SweepState::Sending => "sending",
-            SweepState::Done => "done",
-            SweepState::Failed => "failed",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<SweepState> {
-        SweepState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// The matrix state × trigger. A sweep starts as `Sending`.
     pub const fn on(self, trigger: SweepTrigger) -> Move<SweepState> {
         match (self, trigger) {
@@ -60,25 +45,14 @@ impl SweepState {
     }
 }
 
-/// Trigger of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SweepTrigger {
-    /// Its transaction took effect, at the required depth.
-    Done,
-    /// Its intent was given up.
-    GivenUp,
-}
-
-impl SweepTrigger {
-    /// All triggers.
-    pub const ALL: [SweepTrigger; 2] = [SweepTrigger::Done, SweepTrigger::GivenUp];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SweepTrigger::Done => "done, deep enough",
-            SweepTrigger::GivenUp => "intent given up",
-        }
+names! {
+    /// Trigger of a sweep.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum SweepTrigger: "Label in `docs/states.md`." {
+        /// Its transaction took effect, at the required depth.
+        Done = "done, deep enough",
+        /// Its intent was given up.
+        GivenUp = "intent given up",
     }
 }
 

@@ -4,46 +4,24 @@ use std::collections::BTreeSet;
 
 use crate::ids::{TenantId, UserId};
 
-/// Role in the operator console (`experience.md`, "Operator console"). A user may have several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// Reads payments, wallets and webhooks.
-    Viewer,
-    /// Replays webhooks, cancels requests, uses sandbox tools; proposes four-eyes actions.
-    Operator,
-    /// Approves four-eyes actions.
-    Approver,
-    /// Decides reviews; blocks wallets.
-    Compliance,
-    /// Manages rates, margins, the ledger and rail balances.
-    Treasury,
-    /// Manages users, keys and webhook endpoints.
-    Admin,
-    /// Reads everything including the audit log, and changes nothing.
-    Auditor,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Role; 7] =
-        [Role::Viewer, Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Admin, Role::Auditor];
-
-    /// Stored and command-line name of the role.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Viewer => "viewer",
-            Role::Operator => "operator",
-            Role::Approver => "approver",
-            Role::Compliance => "compliance",
-            Role::Treasury => "treasury",
-            Role::Admin => "admin",
-            Role::Auditor => "auditor",
-        }
-    }
-
-    /// Parses [`Role::name`].
-    pub fn parse(text: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.name() == text)
+names! {
+    /// Role in the operator console (`experience.md`, "Operator console"). A user may have several.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Role: "Stored and command-line name of the role." {
+        /// Reads payments, wallets and webhooks.
+        Viewer = "viewer",
+        /// Replays webhooks, cancels requests, uses sandbox tools; proposes four-eyes actions.
+        Operator = "operator",
+        /// Approves four-eyes actions.
+        Approver = "approver",
+        /// Decides reviews; blocks wallets.
+        Compliance = "compliance",
+        /// Manages rates, margins, the ledger and rail balances.
+        Treasury = "treasury",
+        /// Manages users, keys and webhook endpoints.
+        Admin = "admin",
+        /// Reads everything including the audit log, and changes nothing.
+        Auditor = "auditor",
     }
 }
 

@@ -21,39 +21,22 @@ pub use change::{
 pub use on_chain::{BlacklistTokens, case_of};
 pub use states::{WalletStep, WalletTrigger};
 
-/// `status` of the specification's wallet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WalletState {
-    /// The tenant's controller is not deployed yet.
-    Pending,
-    /// In use.
-    Active,
-    /// Frozen temporarily.
-    Blocked,
-    /// Frozen permanently.
-    Blacklisted,
+names! {
+    /// `status` of the specification's wallet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum WalletState: "Name on the wire and in the store." {
+        /// The tenant's controller is not deployed yet.
+        Pending = "PENDING",
+        /// In use.
+        Active = "ACTIVE",
+        /// Frozen temporarily.
+        Blocked = "BLOCKED",
+        /// Frozen permanently.
+        Blacklisted = "BLACKLISTED",
+    }
 }
 
 impl WalletState {
-    /// All states.
-    pub const ALL: [WalletState; 4] =
-        [WalletState::Pending, WalletState::Active, WalletState::Blocked, WalletState::Blacklisted];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            WalletState::Pending => "PENDING",
-            WalletState::Active => "ACTIVE",
-            WalletState::Blocked => "BLOCKED",
-            WalletState::Blacklisted => "BLACKLISTED",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<WalletState> {
-        WalletState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether money in it or on its way to it is frozen.
     pub const fn is_frozen(self) -> bool {
         matches!(self, WalletState::Blocked | WalletState::Blacklisted)
@@ -70,102 +53,44 @@ pub fn customer_id(text: &str) -> Option<String> {
     fits.then(|| id.to_owned())
 }
 
-/// KYC level of a customer, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KycLevel {
-    /// Name, date of birth, e-mail.
-    Basic,
-    /// Also identity document, selfie, address.
-    Enhanced,
-    /// Also proof of address, source of funds.
-    Comprehensive,
-}
-
-impl KycLevel {
-    /// All levels.
-    pub const ALL: [KycLevel; 3] = [KycLevel::Basic, KycLevel::Enhanced, KycLevel::Comprehensive];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            KycLevel::Basic => "BASIC",
-            KycLevel::Enhanced => "ENHANCED",
-            KycLevel::Comprehensive => "COMPREHENSIVE",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<KycLevel> {
-        KycLevel::ALL.into_iter().find(|level| level.name() == name)
+names! {
+    /// KYC level of a customer, in ascending order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum KycLevel: "Name on the wire and in the store." {
+        /// Name, date of birth, e-mail.
+        Basic = "BASIC",
+        /// Also identity document, selfie, address.
+        Enhanced = "ENHANCED",
+        /// Also proof of address, source of funds.
+        Comprehensive = "COMPREHENSIVE",
     }
 }
 
-/// Reason of a wallet block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockReason {
-    /// `NON_TRUSTED_TRANSFER`
-    NonTrustedTransfer,
-    /// `SUSPICIOUS_ACTIVITY`
-    SuspiciousActivity,
-    /// `RISK_THRESHOLD_EXCEEDED`
-    RiskThresholdExceeded,
-    /// `BANK_POLICY_VIOLATION`
-    BankPolicyViolation,
-    /// `PENDING_INVESTIGATION`
-    PendingInvestigation,
-}
-
-impl BlockReason {
-    /// All reasons.
-    pub const ALL: [BlockReason; 5] = [
-        BlockReason::NonTrustedTransfer,
-        BlockReason::SuspiciousActivity,
-        BlockReason::RiskThresholdExceeded,
-        BlockReason::BankPolicyViolation,
-        BlockReason::PendingInvestigation,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            BlockReason::NonTrustedTransfer => "NON_TRUSTED_TRANSFER",
-            BlockReason::SuspiciousActivity => "SUSPICIOUS_ACTIVITY",
-            BlockReason::RiskThresholdExceeded => "RISK_THRESHOLD_EXCEEDED",
-            BlockReason::BankPolicyViolation => "BANK_POLICY_VIOLATION",
-            BlockReason::PendingInvestigation => "PENDING_INVESTIGATION",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<BlockReason> {
-        BlockReason::ALL.into_iter().find(|reason| reason.name() == name)
+names! {
+    /// Reason of a wallet block.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum BlockReason: "Name on the wire and in the store." {
+        /// `NON_TRUSTED_TRANSFER`
+        NonTrustedTransfer = "NON_TRUSTED_TRANSFER",
+        /// `SUSPICIOUS_ACTIVITY`
+        SuspiciousActivity = "SUSPICIOUS_ACTIVITY",
+        /// `RISK_THRESHOLD_EXCEEDED`
+        RiskThresholdExceeded = "RISK_THRESHOLD_EXCEEDED",
+        /// `BANK_POLICY_VIOLATION`
+        BankPolicyViolation = "BANK_POLICY_VIOLATION",
+        /// `PENDING_INVESTIGATION`
+        PendingInvestigation = "PENDING_INVESTIGATION",
     }
 }
 
-/// Origin of a wallet block (`decisions.md`, "triggered_by").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TriggeredBy {
-    /// The risk system.
-    Automatic,
-    /// The bank.
-    Manual,
-}
-
-impl TriggeredBy {
-    /// Both.
-    pub const ALL: [TriggeredBy; 2] = [TriggeredBy::Automatic, TriggeredBy::Manual];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TriggeredBy::Automatic => "AUTOMATIC",
-            TriggeredBy::Manual => "MANUAL",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<TriggeredBy> {
-        TriggeredBy::ALL.into_iter().find(|who| who.name() == name)
+names! {
+    /// Origin of a wallet block (`decisions.md`, "triggered_by").
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum TriggeredBy: "Name on the wire and in the store." {
+        /// The risk system.
+        Automatic = "AUTOMATIC",
+        /// The bank.
+        Manual = "MANUAL",
     }
 }
 

@@ -8,86 +8,41 @@ use crate::ledger::Transfer;
 use crate::payment::JobChange;
 use crate::wallet_event::{NewWalletEvent, OptionalEvent};
 
-/// Kind of an alert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AlertKind {
-    /// A webhook delivery was given up.
-    DeliveryDead,
-    /// An endpoint answered 410: its deliveries are disabled.
-    ReceiverGone,
-    /// A block deeper than the policy's depth was reorganised away with money in it.
-    DeepReorg,
-    /// A token is paused, has changed code, or has blacklisted one of our addresses.
-    TokenChanged,
-    /// An unsupported token was paid to a watched address.
-    UnsupportedAsset,
-    /// A payment went directly to a wallet's address.
-    DirectDeposit,
-    /// Dust was paid by, or in the name of, a listed party.
-    ListedDust,
-    /// One of our transactions failed, or is stuck at the highest fee.
-    Transaction,
-    /// A signer's gas balance is low.
-    LowGas,
-    /// Two nodes, or the chain and the ledger, disagree.
-    ChainMismatch,
-    /// A node cannot serve, lags, or reports implausible data.
-    ChainNode,
-    /// The rail returned a payout after the order was SETTLED, or its report contradicts the order;
-    /// or an order is withheld because of its account holder's name.
-    Payout,
-    /// A regulator's order that the token's issuer has to execute.
-    BlacklistByIssuer,
-    /// A rail's report contradicts a payment's state, or matches no payment.
-    Discrepancy,
-    /// A bank statement and the ledger disagree.
-    RailMismatch,
-}
-
-impl AlertKind {
-    /// All kinds.
-    pub const ALL: [AlertKind; 15] = [
-        AlertKind::DeliveryDead,
-        AlertKind::ReceiverGone,
-        AlertKind::DeepReorg,
-        AlertKind::TokenChanged,
-        AlertKind::UnsupportedAsset,
-        AlertKind::DirectDeposit,
-        AlertKind::ListedDust,
-        AlertKind::Transaction,
-        AlertKind::LowGas,
-        AlertKind::ChainMismatch,
-        AlertKind::ChainNode,
-        AlertKind::Payout,
-        AlertKind::BlacklistByIssuer,
-        AlertKind::Discrepancy,
-        AlertKind::RailMismatch,
-    ];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AlertKind::DeliveryDead => "delivery_dead",
-            AlertKind::ReceiverGone => "receiver_gone",
-            AlertKind::DeepReorg => "deep_reorg",
-            AlertKind::TokenChanged => "token_changed",
-            AlertKind::UnsupportedAsset => "unsupported_asset",
-            AlertKind::DirectDeposit => "direct_deposit",
-            AlertKind::ListedDust => "listed_dust",
-            AlertKind::Transaction => "transaction",
-            AlertKind::LowGas => "low_gas",
-            AlertKind::ChainMismatch => "chain_mismatch",
-            AlertKind::ChainNode => "chain_node",
-            AlertKind::Payout => "payout",
-            AlertKind::BlacklistByIssuer => "blacklist_by_issuer",
-            AlertKind::Discrepancy => "discrepancy",
-            AlertKind::RailMismatch => "rail_mismatch",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<AlertKind> {
-        AlertKind::ALL.into_iter().find(|kind| kind.name() == name)
+names! {
+    /// Kind of an alert.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum AlertKind: "Name in the store." {
+        /// A webhook delivery was given up.
+        DeliveryDead = "delivery_dead",
+        /// An endpoint answered 410: its deliveries are disabled.
+        ReceiverGone = "receiver_gone",
+        /// A block deeper than the policy's depth was reorganised away with money in it.
+        DeepReorg = "deep_reorg",
+        /// A token is paused, has changed code, or has blacklisted one of our addresses.
+        TokenChanged = "token_changed",
+        /// An unsupported token was paid to a watched address.
+        UnsupportedAsset = "unsupported_asset",
+        /// A payment went directly to a wallet's address.
+        DirectDeposit = "direct_deposit",
+        /// Dust was paid by, or in the name of, a listed party.
+        ListedDust = "listed_dust",
+        /// One of our transactions failed, or is stuck at the highest fee.
+        Transaction = "transaction",
+        /// A signer's gas balance is low.
+        LowGas = "low_gas",
+        /// Two nodes, or the chain and the ledger, disagree.
+        ChainMismatch = "chain_mismatch",
+        /// A node cannot serve, lags, or reports implausible data.
+        ChainNode = "chain_node",
+        /// The rail returned a payout after the order was SETTLED, or its report contradicts the order;
+        /// or an order is withheld because of its account holder's name.
+        Payout = "payout",
+        /// A regulator's order that the token's issuer has to execute.
+        BlacklistByIssuer = "blacklist_by_issuer",
+        /// A rail's report contradicts a payment's state, or matches no payment.
+        Discrepancy = "discrepancy",
+        /// A bank statement and the ledger disagree.
+        RailMismatch = "rail_mismatch",
     }
 }
 

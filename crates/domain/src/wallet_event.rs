@@ -22,49 +22,36 @@ use crate::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use crate::time::Timestamp;
 use crate::wallet::{BlockReason, TriggeredBy};
 
-/// `event_type`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WalletEventKind {
-    /// `payment.received`
-    PaymentReceived,
-    /// `risk_check.complete`
-    RiskCheckComplete,
-    /// `transfer.complete`
-    TransferComplete,
-    /// `exchange.complete`
-    ExchangeComplete,
-    /// `wallet.blocked`
-    WalletBlocked,
-    /// `transaction.failed`
-    TransactionFailed,
-    /// `order.failed`
-    OrderFailed,
-    /// `order.cancelled`
-    OrderCancelled,
-    /// `payment_request.expired`
-    PaymentRequestExpired,
-    /// `wallet.unblocked`
-    WalletUnblocked,
-    /// `wallet.blacklisted`
-    WalletBlacklisted,
+names! {
+    /// `event_type`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum WalletEventKind: "Name on the wire and in the store." {
+        /// `payment.received`
+        PaymentReceived = "payment.received",
+        /// `risk_check.complete`
+        RiskCheckComplete = "risk_check.complete",
+        /// `transfer.complete`
+        TransferComplete = "transfer.complete",
+        /// `exchange.complete`
+        ExchangeComplete = "exchange.complete",
+        /// `wallet.blocked`
+        WalletBlocked = "wallet.blocked",
+        /// `transaction.failed`
+        TransactionFailed = "transaction.failed",
+        /// `order.failed`
+        OrderFailed = "order.failed",
+        /// `order.cancelled`
+        OrderCancelled = "order.cancelled",
+        /// `payment_request.expired`
+        PaymentRequestExpired = "payment_request.expired",
+        /// `wallet.unblocked`
+        WalletUnblocked = "wallet.unblocked",
+        /// `wallet.blacklisted`
+        WalletBlacklisted = "wallet.blacklisted",
+    }
 }
 
 impl WalletEventKind {
-    /// All kinds: those of the specification in its order, then the additions.
-    pub const ALL: [WalletEventKind; 11] = [
-        WalletEventKind::PaymentReceived,
-        WalletEventKind::RiskCheckComplete,
-        WalletEventKind::TransferComplete,
-        WalletEventKind::ExchangeComplete,
-        WalletEventKind::WalletBlocked,
-        WalletEventKind::TransactionFailed,
-        WalletEventKind::OrderFailed,
-        WalletEventKind::OrderCancelled,
-        WalletEventKind::PaymentRequestExpired,
-        WalletEventKind::WalletUnblocked,
-        WalletEventKind::WalletBlacklisted,
-    ];
-
     /// Events of the specification, which every endpoint receives.
     pub const SPECIFIED: [WalletEventKind; 6] = [
         WalletEventKind::PaymentReceived,
@@ -84,23 +71,6 @@ impl WalletEventKind {
         WalletEventKind::WalletBlacklisted,
     ];
 
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            WalletEventKind::PaymentReceived => "payment.received",
-            WalletEventKind::RiskCheckComplete => "risk_check.complete",
-            WalletEventKind::TransferComplete => "transfer.complete",
-            WalletEventKind::ExchangeComplete => "exchange.complete",
-            WalletEventKind::WalletBlocked => "wallet.blocked",
-            WalletEventKind::TransactionFailed => "transaction.failed",
-            WalletEventKind::OrderFailed => "order.failed",
-            WalletEventKind::OrderCancelled => "order.cancelled",
-            WalletEventKind::PaymentRequestExpired => "payment_request.expired",
-            WalletEventKind::WalletUnblocked => "wallet.unblocked",
-            WalletEventKind::WalletBlacklisted => "wallet.blacklisted",
-        }
-    }
-
     /// The last segment of the endpoint's path.
     pub const fn segment(self) -> &'static str {
         match self {
@@ -116,11 +86,6 @@ impl WalletEventKind {
             WalletEventKind::WalletUnblocked => "wallet-unblocked",
             WalletEventKind::WalletBlacklisted => "wallet-blacklisted",
         }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<WalletEventKind> {
-        WalletEventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Whether it needs a subscription.
@@ -181,53 +146,24 @@ impl fmt::Display for Subscriptions {
     }
 }
 
-/// `failure_reason` (`decisions.md`)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FailureReason {
-    /// `ON_CHAIN_REVERT`
-    OnChainRevert,
-    /// `TRANSACTION_DROPPED`
-    TransactionDropped,
-    /// `TOKEN_PAUSED`
-    TokenPaused,
-    /// `ADDRESS_BLACKLISTED`
-    AddressBlacklisted,
-    /// `UNSUPPORTED_ASSET`
-    UnsupportedAsset,
-    /// `COMPLIANCE_REJECTED`
-    ComplianceRejected,
-    /// `TIMEOUT`
-    Timeout,
-}
-
-impl FailureReason {
-    /// All reasons.
-    pub const ALL: [FailureReason; 7] = [
-        FailureReason::OnChainRevert,
-        FailureReason::TransactionDropped,
-        FailureReason::TokenPaused,
-        FailureReason::AddressBlacklisted,
-        FailureReason::UnsupportedAsset,
-        FailureReason::ComplianceRejected,
-        FailureReason::Timeout,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FailureReason::OnChainRevert => "ON_CHAIN_REVERT",
-            FailureReason::TransactionDropped => "TRANSACTION_DROPPED",
-            FailureReason::TokenPaused => "TOKEN_PAUSED",
-            FailureReason::AddressBlacklisted => "ADDRESS_BLACKLISTED",
-            FailureReason::UnsupportedAsset => "UNSUPPORTED_ASSET",
-            FailureReason::ComplianceRejected => "COMPLIANCE_REJECTED",
-            FailureReason::Timeout => "TIMEOUT",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<FailureReason> {
-        FailureReason::ALL.into_iter().find(|reason| reason.name() == name)
+names! {
+    /// `failure_reason` (`decisions.md`)
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum FailureReason: "Name on the wire and in the store." {
+        /// `ON_CHAIN_REVERT`
+        OnChainRevert = "ON_CHAIN_REVERT",
+        /// `TRANSACTION_DROPPED`
+        TransactionDropped = "TRANSACTION_DROPPED",
+        /// `TOKEN_PAUSED`
+        TokenPaused = "TOKEN_PAUSED",
+        /// `ADDRESS_BLACKLISTED`
+        AddressBlacklisted = "ADDRESS_BLACKLISTED",
+        /// `UNSUPPORTED_ASSET`
+        UnsupportedAsset = "UNSUPPORTED_ASSET",
+        /// `COMPLIANCE_REJECTED`
+        ComplianceRejected = "COMPLIANCE_REJECTED",
+        /// `TIMEOUT`
+        Timeout = "TIMEOUT",
     }
 }
 

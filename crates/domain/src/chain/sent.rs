@@ -110,36 +110,18 @@ pub enum Call {
     Cancel,
 }
 
-/// Role of a tenant's signing key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KeyRole {
-    /// Releases, debits and sweeps.
-    Operator,
-    /// Freezes, puts vaults on legal hold, proposes refunds.
-    Compliance,
-    /// Executes refunds.
-    Approver,
-    /// Changes the tokens' blacklist, where we hold that role.
-    Blacklister,
-}
-
-impl KeyRole {
-    /// All roles.
-    pub const ALL: [KeyRole; 4] = [KeyRole::Operator, KeyRole::Compliance, KeyRole::Approver, KeyRole::Blacklister];
-
-    /// Name in store and configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            KeyRole::Operator => "operator",
-            KeyRole::Compliance => "compliance",
-            KeyRole::Approver => "approver",
-            KeyRole::Blacklister => "blacklister",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<KeyRole> {
-        KeyRole::ALL.into_iter().find(|role| role.name() == name)
+names! {
+    /// Role of a tenant's signing key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum KeyRole: "Name in store and configuration." {
+        /// Releases, debits and sweeps.
+        Operator = "operator",
+        /// Freezes, puts vaults on legal hold, proposes refunds.
+        Compliance = "compliance",
+        /// Executes refunds.
+        Approver = "approver",
+        /// Changes the tokens' blacklist, where we hold that role.
+        Blacklister = "blacklister",
     }
 }
 

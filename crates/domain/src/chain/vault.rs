@@ -10,27 +10,14 @@ use sha3::{Digest as _, Keccak256};
 use super::{Address, Word};
 use crate::ids::TenantId;
 
-/// Purpose of a vault; part of its reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum VaultKind {
-    /// Holds senders' payments for one payment request.
-    Escrow,
-    /// Holds one customer's funds.
-    Wallet,
-}
-
-impl VaultKind {
-    /// Name in references and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            VaultKind::Escrow => "escrow",
-            VaultKind::Wallet => "wallet",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<VaultKind> {
-        [VaultKind::Escrow, VaultKind::Wallet].into_iter().find(|kind| kind.name() == name)
+names! {
+    /// Purpose of a vault; part of its reference.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum VaultKind: "Name in references and in the store." {
+        /// Holds senders' payments for one payment request.
+        Escrow = "escrow",
+        /// Holds one customer's funds.
+        Wallet = "wallet",
     }
 }
 

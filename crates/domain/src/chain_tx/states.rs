@@ -3,93 +3,45 @@
 
 use super::{IntentState, TxState};
 
-/// Trigger of an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IntentTrigger {
-    /// Assigned to a transaction.
-    Taken,
-    /// It took effect at the required depth.
-    Done,
-    /// It failed on the chain or in a simulation, and is retried.
-    Failed,
-    /// It failed and is given up.
-    FailedForGood,
-    /// Its transaction ended without attempting it.
-    NotTried,
-    /// It is no longer wanted.
-    Unwanted,
-    /// A reorganisation undid it.
-    Undone,
-}
-
-impl IntentTrigger {
-    /// All triggers.
-    pub const ALL: [IntentTrigger; 7] = [
-        IntentTrigger::Taken,
-        IntentTrigger::Done,
-        IntentTrigger::Failed,
-        IntentTrigger::FailedForGood,
-        IntentTrigger::NotTried,
-        IntentTrigger::Unwanted,
-        IntentTrigger::Undone,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IntentTrigger::Taken => "assigned to a transaction",
-            IntentTrigger::Done => "done, deep enough",
-            IntentTrigger::Failed => "failed, will retry",
-            IntentTrigger::FailedForGood => "failed, given up",
-            IntentTrigger::NotTried => "not attempted",
-            IntentTrigger::Unwanted => "no longer wanted",
-            IntentTrigger::Undone => "undone by a reorganisation",
-        }
+names! {
+    /// Trigger of an intent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum IntentTrigger: "Label in `docs/states.md`." {
+        /// Assigned to a transaction.
+        Taken = "assigned to a transaction",
+        /// It took effect at the required depth.
+        Done = "done, deep enough",
+        /// It failed on the chain or in a simulation, and is retried.
+        Failed = "failed, will retry",
+        /// It failed and is given up.
+        FailedForGood = "failed, given up",
+        /// Its transaction ended without attempting it.
+        NotTried = "not attempted",
+        /// It is no longer wanted.
+        Unwanted = "no longer wanted",
+        /// A reorganisation undid it.
+        Undone = "undone by a reorganisation",
     }
 }
 
-/// Trigger of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TxTrigger {
-    /// A version was signed and saved.
-    Signed,
-    /// One of its attempts is in a block.
-    Mined,
-    /// That block was reorganised away.
-    Lost,
-    /// It is deep enough and took effect.
-    Succeeded,
-    /// It is deep enough and reverted.
-    Reverted,
-    /// The empty attempt is deep enough.
-    Cancelled,
-    /// A foreign transaction used its nonce and is deep enough.
-    Superseded,
-}
-
-impl TxTrigger {
-    /// All triggers.
-    pub const ALL: [TxTrigger; 7] = [
-        TxTrigger::Signed,
-        TxTrigger::Mined,
-        TxTrigger::Lost,
-        TxTrigger::Succeeded,
-        TxTrigger::Reverted,
-        TxTrigger::Cancelled,
-        TxTrigger::Superseded,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TxTrigger::Signed => "signed and saved",
-            TxTrigger::Mined => "in a block",
-            TxTrigger::Lost => "block reorganised away",
-            TxTrigger::Succeeded => "deep enough, took effect",
-            TxTrigger::Reverted => "deep enough, reverted",
-            TxTrigger::Cancelled => "deep enough, empty",
-            TxTrigger::Superseded => "nonce used by a foreign transaction",
-        }
+names! {
+    /// Trigger of a transaction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum TxTrigger: "Label in `docs/states.md`." {
+        /// A version was signed and saved.
+        Signed = "signed and saved",
+        /// One of its attempts is in a block.
+        Mined = "in a block",
+        /// That block was reorganised away.
+        Lost = "block reorganised away",
+        /// It is deep enough and took effect.
+        Succeeded = "deep enough, took effect",
+        /// It is deep enough and reverted.
+        Reverted = "deep enough, reverted",
+        /// The empty attempt is deep enough.
+        Cancelled = "deep enough, empty",
+        /// A foreign transaction used its nonce and is deep enough.
+        Superseded = "nonce used by a foreign transaction",
     }
 }
 

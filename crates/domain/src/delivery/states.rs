@@ -3,44 +3,22 @@
 
 use super::DeliveryState;
 
-/// Trigger of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DeliveryTrigger {
-    /// The endpoint received it.
-    Received,
-    /// The endpoint did not receive it, or did not confirm it.
-    NotReceived,
-    /// The same at the last of the twelve attempts.
-    NotReceivedAtLast,
-    /// The endpoint answered 410.
-    Gone,
-    /// Its turn came, and there is no endpoint.
-    NoReceiver,
-    /// A replay was requested.
-    Replay,
-}
-
-impl DeliveryTrigger {
-    /// All triggers.
-    pub const ALL: [DeliveryTrigger; 6] = [
-        DeliveryTrigger::Received,
-        DeliveryTrigger::NotReceived,
-        DeliveryTrigger::NotReceivedAtLast,
-        DeliveryTrigger::Gone,
-        DeliveryTrigger::NoReceiver,
-        DeliveryTrigger::Replay,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DeliveryTrigger::Received => "2xx, not `received: false`",
-            DeliveryTrigger::NotReceived => "another answer, or none",
-            DeliveryTrigger::NotReceivedAtLast => "another answer or none, 12th attempt",
-            DeliveryTrigger::Gone => "410",
-            DeliveryTrigger::NoReceiver => "no endpoint",
-            DeliveryTrigger::Replay => "replay",
-        }
+names! {
+    /// Trigger of a delivery.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum DeliveryTrigger: "Label in `docs/states.md`." {
+        /// The endpoint received it.
+        Received = "2xx, not `received: false`",
+        /// The endpoint did not receive it, or did not confirm it.
+        NotReceived = "another answer, or none",
+        /// The same at the last of the twelve attempts.
+        NotReceivedAtLast = "another answer or none, 12th attempt",
+        /// The endpoint answered 410.
+        Gone = "410",
+        /// Its turn came, and there is no endpoint.
+        NoReceiver = "no endpoint",
+        /// A replay was requested.
+        Replay = "replay",
     }
 }
 

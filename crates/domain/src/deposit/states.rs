@@ -3,152 +3,76 @@
 
 use super::DepositState;
 
-/// Trigger of a deposit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trigger {
-    /// Its log is in a block.
-    Included,
-    /// Its block was reorganised away.
-    Lost,
-    /// It has the policy's depth; the wallet is active.
-    Counted,
-    /// It has the policy's depth and is not worth a release, whatever the wallet's state.
-    CountedDust,
-    /// It has the policy's depth; the wallet is blocked.
-    CountedBlocked,
-    /// It has the policy's depth; the wallet is blacklisted.
-    CountedBlacklisted,
-    /// Screening approved it.
-    RiskApproved,
-    /// Screening requires a review.
-    RiskReview,
-    /// Screening rejected it; it may be refunded.
-    RiskRejected,
-    /// Screening rejected it; it is never refunded.
-    RiskLegal,
-    /// Screening blocked the wallet and did not decide about the deposit.
-    RiskHeld,
-    /// A reviewer approved it.
-    ReviewApproved,
-    /// A reviewer rejected it.
-    ReviewRejected,
-    /// A reviewer put it on legal hold.
-    ReviewLegal,
-    /// Two users lifted its legal hold.
-    HoldLifted,
-    /// Nothing in its escrow is on legal hold any more.
-    EscrowFree,
-    /// The wallet was blocked.
-    WalletBlocked,
-    /// The wallet was unblocked.
-    WalletUnblocked,
-    /// The wallet was blacklisted.
-    WalletBlacklisted,
-    /// Dust is released to the wallet, alone or with another deposit.
-    Gathered,
-    /// Dust is now worth a release and needs review.
-    GatheredForReview,
-    /// The release that would have included it does not happen.
-    LeftBehind,
-    /// The release took effect.
-    ReleaseDone,
-    /// The release failed at its last attempt.
-    ReleaseFailed,
-    /// The release certainly did not happen and never will; the wallet is active.
-    ReleaseStopped,
-    /// The release will not happen; another deposit in its escrow is on legal hold.
-    ReleaseStoppedHeld,
-    /// The release will not happen; the wallet is blocked.
-    ReleaseStoppedBlocked,
-    /// The release will not happen; the wallet is blacklisted.
-    ReleaseStoppedBlacklisted,
-    /// Compliance requested a refund.
-    RefundAsked,
-    /// It was refunded.
-    RefundDone,
-    /// The refund failed.
-    RefundFailed,
-    /// The proposal was withdrawn before its approval.
-    RefundWithdrawn,
-    /// It stayed out of the chain for longer than the limit.
-    Dropped,
-}
-
-impl Trigger {
-    /// All triggers.
-    pub const ALL: [Trigger; 33] = [
-        Trigger::Included,
-        Trigger::Lost,
-        Trigger::Counted,
-        Trigger::CountedDust,
-        Trigger::CountedBlocked,
-        Trigger::CountedBlacklisted,
-        Trigger::RiskApproved,
-        Trigger::RiskReview,
-        Trigger::RiskRejected,
-        Trigger::RiskLegal,
-        Trigger::RiskHeld,
-        Trigger::ReviewApproved,
-        Trigger::ReviewRejected,
-        Trigger::ReviewLegal,
-        Trigger::HoldLifted,
-        Trigger::EscrowFree,
-        Trigger::WalletBlocked,
-        Trigger::WalletUnblocked,
-        Trigger::WalletBlacklisted,
-        Trigger::Gathered,
-        Trigger::GatheredForReview,
-        Trigger::LeftBehind,
-        Trigger::ReleaseDone,
-        Trigger::ReleaseFailed,
-        Trigger::ReleaseStopped,
-        Trigger::ReleaseStoppedHeld,
-        Trigger::ReleaseStoppedBlocked,
-        Trigger::ReleaseStoppedBlacklisted,
-        Trigger::RefundAsked,
-        Trigger::RefundDone,
-        Trigger::RefundFailed,
-        Trigger::RefundWithdrawn,
-        Trigger::Dropped,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Trigger::Included => "found in a block",
-            Trigger::Lost => "block reorganised away",
-            Trigger::Counted => "deep enough",
-            Trigger::CountedDust => "deep enough, not worth a release",
-            Trigger::CountedBlocked => "deep enough, wallet blocked",
-            Trigger::CountedBlacklisted => "deep enough, wallet blacklisted",
-            Trigger::RiskApproved => "risk: approved",
-            Trigger::RiskReview => "risk: review",
-            Trigger::RiskRejected => "risk: rejected, refundable",
-            Trigger::RiskLegal => "risk: rejected, legal hold",
-            Trigger::RiskHeld => "risk: wallet blocked",
-            Trigger::ReviewApproved => "review: approved",
-            Trigger::ReviewRejected => "review: rejected",
-            Trigger::ReviewLegal => "review: legal hold",
-            Trigger::HoldLifted => "hold lifted by two users",
-            Trigger::EscrowFree => "escrow hold lifted",
-            Trigger::WalletBlocked => "wallet blocked",
-            Trigger::WalletUnblocked => "wallet unblocked",
-            Trigger::WalletBlacklisted => "wallet blacklisted",
-            Trigger::Gathered => "dust: released",
-            Trigger::GatheredForReview => "dust: review",
-            Trigger::LeftBehind => "dust: release did not happen",
-            Trigger::ReleaseDone => "release done",
-            Trigger::ReleaseFailed => "release failed",
-            Trigger::ReleaseStopped => "release stopped",
-            Trigger::ReleaseStoppedHeld => "release stopped, escrow on hold",
-            Trigger::ReleaseStoppedBlocked => "release stopped, wallet blocked",
-            Trigger::ReleaseStoppedBlacklisted => "release stopped, wallet blacklisted",
-            Trigger::RefundAsked => "refund proposed",
-            Trigger::RefundDone => "refund done",
-            Trigger::RefundFailed => "refund failed",
-            Trigger::RefundWithdrawn => "refund withdrawn",
-            Trigger::Dropped => "dropped from the chain",
-        }
+names! {
+    /// Trigger of a deposit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Trigger: "Label in `docs/states.md`." {
+        /// Its log is in a block.
+        Included = "found in a block",
+        /// Its block was reorganised away.
+        Lost = "block reorganised away",
+        /// It has the policy's depth; the wallet is active.
+        Counted = "deep enough",
+        /// It has the policy's depth and is not worth a release, whatever the wallet's state.
+        CountedDust = "deep enough, not worth a release",
+        /// It has the policy's depth; the wallet is blocked.
+        CountedBlocked = "deep enough, wallet blocked",
+        /// It has the policy's depth; the wallet is blacklisted.
+        CountedBlacklisted = "deep enough, wallet blacklisted",
+        /// Screening approved it.
+        RiskApproved = "risk: approved",
+        /// Screening requires a review.
+        RiskReview = "risk: review",
+        /// Screening rejected it; it may be refunded.
+        RiskRejected = "risk: rejected, refundable",
+        /// Screening rejected it; it is never refunded.
+        RiskLegal = "risk: rejected, legal hold",
+        /// Screening blocked the wallet and did not decide about the deposit.
+        RiskHeld = "risk: wallet blocked",
+        /// A reviewer approved it.
+        ReviewApproved = "review: approved",
+        /// A reviewer rejected it.
+        ReviewRejected = "review: rejected",
+        /// A reviewer put it on legal hold.
+        ReviewLegal = "review: legal hold",
+        /// Two users lifted its legal hold.
+        HoldLifted = "hold lifted by two users",
+        /// Nothing in its escrow is on legal hold any more.
+        EscrowFree = "escrow hold lifted",
+        /// The wallet was blocked.
+        WalletBlocked = "wallet blocked",
+        /// The wallet was unblocked.
+        WalletUnblocked = "wallet unblocked",
+        /// The wallet was blacklisted.
+        WalletBlacklisted = "wallet blacklisted",
+        /// Dust is released to the wallet, alone or with another deposit.
+        Gathered = "dust: released",
+        /// Dust is now worth a release and needs review.
+        GatheredForReview = "dust: review",
+        /// The release that would have included it does not happen.
+        LeftBehind = "dust: release did not happen",
+        /// The release took effect.
+        ReleaseDone = "release done",
+        /// The release failed at its last attempt.
+        ReleaseFailed = "release failed",
+        /// The release certainly did not happen and never will; the wallet is active.
+        ReleaseStopped = "release stopped",
+        /// The release will not happen; another deposit in its escrow is on legal hold.
+        ReleaseStoppedHeld = "release stopped, escrow on hold",
+        /// The release will not happen; the wallet is blocked.
+        ReleaseStoppedBlocked = "release stopped, wallet blocked",
+        /// The release will not happen; the wallet is blacklisted.
+        ReleaseStoppedBlacklisted = "release stopped, wallet blacklisted",
+        /// Compliance requested a refund.
+        RefundAsked = "refund proposed",
+        /// It was refunded.
+        RefundDone = "refund done",
+        /// The refund failed.
+        RefundFailed = "refund failed",
+        /// The proposal was withdrawn before its approval.
+        RefundWithdrawn = "refund withdrawn",
+        /// It stayed out of the chain for longer than the limit.
+        Dropped = "dropped from the chain",
     }
 }
 

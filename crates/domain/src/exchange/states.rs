@@ -3,80 +3,40 @@
 
 use super::ExchangeState;
 
-/// Trigger of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OrderTrigger {
-    /// Its debit has a nonce.
-    DebitTaken,
-    /// Its debit ended without an attempt.
-    DebitNotTried,
-    /// The controller has the tokens.
-    DebitDone,
-    /// The controller has the tokens of a since cancelled order.
-    DebitDoneTooLate,
-    /// The debit failed at its last attempt.
-    DebitFailed,
-    /// The user cancelled it.
-    Cancel,
-    /// The wallet was blocked or blacklisted.
-    WalletFrozen,
-    /// Its rate lock or its maximum age ended.
-    TimedOut,
-    /// The rate is too far from the quoted one.
-    RateMoved,
-    /// A payout attempt is about to begin.
-    PayoutBegun,
-    /// The rail refused, and another one may be tried.
-    PayoutRefused,
-    /// The rail paid.
-    PayoutSettled,
-    /// The payout certainly did not happen and never will.
-    PayoutFailed,
-    /// The payout was returned.
-    PayoutReturned,
-    /// The tokens are back in the wallet.
-    CoinsBack,
-}
-
-impl OrderTrigger {
-    /// All triggers.
-    pub const ALL: [OrderTrigger; 15] = [
-        OrderTrigger::DebitTaken,
-        OrderTrigger::DebitNotTried,
-        OrderTrigger::DebitDone,
-        OrderTrigger::DebitDoneTooLate,
-        OrderTrigger::DebitFailed,
-        OrderTrigger::Cancel,
-        OrderTrigger::WalletFrozen,
-        OrderTrigger::TimedOut,
-        OrderTrigger::RateMoved,
-        OrderTrigger::PayoutBegun,
-        OrderTrigger::PayoutRefused,
-        OrderTrigger::PayoutSettled,
-        OrderTrigger::PayoutFailed,
-        OrderTrigger::PayoutReturned,
-        OrderTrigger::CoinsBack,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OrderTrigger::DebitTaken => "debit has a nonce",
-            OrderTrigger::DebitNotTried => "debit not attempted",
-            OrderTrigger::DebitDone => "debit done",
-            OrderTrigger::DebitDoneTooLate => "debit done, order already cancelled",
-            OrderTrigger::DebitFailed => "debit failed",
-            OrderTrigger::Cancel => "cancel",
-            OrderTrigger::WalletFrozen => "wallet blocked or blacklisted",
-            OrderTrigger::TimedOut => "lock or 24 h expired",
-            OrderTrigger::RateMoved => "rate moved",
-            OrderTrigger::PayoutBegun => "payout begins",
-            OrderTrigger::PayoutRefused => "rail refused, another may be tried",
-            OrderTrigger::PayoutSettled => "rail paid",
-            OrderTrigger::PayoutFailed => "payout failed",
-            OrderTrigger::PayoutReturned => "payout returned",
-            OrderTrigger::CoinsBack => "tokens returned",
-        }
+names! {
+    /// Trigger of an order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum OrderTrigger: "Label in `docs/states.md`." {
+        /// Its debit has a nonce.
+        DebitTaken = "debit has a nonce",
+        /// Its debit ended without an attempt.
+        DebitNotTried = "debit not attempted",
+        /// The controller has the tokens.
+        DebitDone = "debit done",
+        /// The controller has the tokens of a since cancelled order.
+        DebitDoneTooLate = "debit done, order already cancelled",
+        /// The debit failed at its last attempt.
+        DebitFailed = "debit failed",
+        /// The user cancelled it.
+        Cancel = "cancel",
+        /// The wallet was blocked or blacklisted.
+        WalletFrozen = "wallet blocked or blacklisted",
+        /// Its rate lock or its maximum age ended.
+        TimedOut = "lock or 24 h expired",
+        /// The rate is too far from the quoted one.
+        RateMoved = "rate moved",
+        /// A payout attempt is about to begin.
+        PayoutBegun = "payout begins",
+        /// The rail refused, and another one may be tried.
+        PayoutRefused = "rail refused, another may be tried",
+        /// The rail paid.
+        PayoutSettled = "rail paid",
+        /// The payout certainly did not happen and never will.
+        PayoutFailed = "payout failed",
+        /// The payout was returned.
+        PayoutReturned = "payout returned",
+        /// The tokens are back in the wallet.
+        CoinsBack = "tokens returned",
     }
 }
 

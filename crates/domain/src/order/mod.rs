@@ -115,25 +115,29 @@ pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
     all
 }
 
-/// `beneficiary_account_type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum AccountType {
-    /// `savings`, the default.
-    #[default]
-    Savings,
-    /// `current`
-    Current,
+names! {
+    /// `beneficiary_account_type`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub enum AccountType: "Name in the API." {
+        /// `savings`, the default.
+        #[default]
+        Savings = "savings",
+        /// `current`
+        Current = "current",
+    }
 }
 
-/// `sender_identity_doc_type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DocumentType {
-    /// `idcard`
-    IdCard,
-    /// `passport`
-    Passport,
-    /// `other`
-    Other,
+names! {
+    /// `sender_identity_doc_type`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DocumentType: "Name in the API." {
+        /// `idcard`
+        IdCard = "idcard",
+        /// `passport`
+        Passport = "passport",
+        /// `other`
+        Other = "other",
+    }
 }
 
 /// A fully validated order.
@@ -199,37 +203,6 @@ pub struct Order {
     pub sender_relation: String,
     /// The caller's own id, 1 to 128 characters.
     pub external_id: Option<String>,
-}
-
-impl AccountType {
-    /// Name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AccountType::Savings => "savings",
-            AccountType::Current => "current",
-        }
-    }
-
-    /// Parses the name, case-sensitive.
-    pub fn parse(text: &str) -> Option<AccountType> {
-        [AccountType::Savings, AccountType::Current].into_iter().find(|kind| kind.name() == text)
-    }
-}
-
-impl DocumentType {
-    /// Name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DocumentType::IdCard => "idcard",
-            DocumentType::Passport => "passport",
-            DocumentType::Other => "other",
-        }
-    }
-
-    /// Parses the name, case-sensitive.
-    pub fn parse(text: &str) -> Option<DocumentType> {
-        [DocumentType::IdCard, DocumentType::Passport, DocumentType::Other].into_iter().find(|kind| kind.name() == text)
-    }
 }
 
 impl Order {

@@ -1,63 +1,32 @@
 //! The payment's state machine: the effect of each trigger in each state (`decisions.md`,
 //! "States").
 
-/// `PaymentOrderState` of the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PaymentState {
-    /// Accepted, waiting for submission.
-    Queued,
-    /// Refused by the rail before acceptance, or by us while queued.
-    Rejected,
-    /// Deprecated: accepted in filters, never written.
-    Pending,
-    /// Accepted by the rail.
-    Processing,
-    /// Paid.
-    Succeeded,
-    /// Definitely not paid.
-    Failed,
-    /// Deprecated: accepted in filters, never written.
-    Canceled,
-    /// Outcome unknown; needs review.
-    Unknown,
-    /// Returned, or cancelled at the rail.
-    Reversed,
+names! {
+    /// `PaymentOrderState` of the specification.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PaymentState: "Name on the wire and in the store." {
+        /// Accepted, waiting for submission.
+        Queued = "queued",
+        /// Refused by the rail before acceptance, or by us while queued.
+        Rejected = "rejected",
+        /// Deprecated: accepted in filters, never written.
+        Pending = "pending",
+        /// Accepted by the rail.
+        Processing = "processing",
+        /// Paid.
+        Succeeded = "succeeded",
+        /// Definitely not paid.
+        Failed = "failed",
+        /// Deprecated: accepted in filters, never written.
+        Canceled = "canceled",
+        /// Outcome unknown; needs review.
+        Unknown = "unknown",
+        /// Returned, or cancelled at the rail.
+        Reversed = "reversed",
+    }
 }
 
 impl PaymentState {
-    /// All states, in the specification's order.
-    pub const ALL: [PaymentState; 9] = [
-        PaymentState::Queued,
-        PaymentState::Rejected,
-        PaymentState::Pending,
-        PaymentState::Processing,
-        PaymentState::Succeeded,
-        PaymentState::Failed,
-        PaymentState::Canceled,
-        PaymentState::Unknown,
-        PaymentState::Reversed,
-    ];
-
-    /// Name on the wire and in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PaymentState::Queued => "queued",
-            PaymentState::Rejected => "rejected",
-            PaymentState::Pending => "pending",
-            PaymentState::Processing => "processing",
-            PaymentState::Succeeded => "succeeded",
-            PaymentState::Failed => "failed",
-            PaymentState::Canceled => "canceled",
-            PaymentState::Unknown => "unknown",
-            PaymentState::Reversed => "reversed",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<PaymentState> {
-        PaymentState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether the state is final: the payment has no job. (The rail may still reverse
     /// `succeeded`.)
     pub const fn is_terminal(self) -> bool {
@@ -72,72 +41,36 @@ impl PaymentState {
     }
 }
 
-/// Trigger of an accepted payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trigger {
-    /// The rail accepted the attempt.
-    Accepted,
-    /// The rail refused the attempt before acceptance, and no other route is left.
-    Refused,
-    /// Reviewers established that the rail refused it before acceptance.
-    FoundRefused,
-    /// No rail can take it.
-    NoRoute,
-    /// Compliance rejected it.
-    ComplianceRefused,
-    /// The submission deadline passed without an attempt, or with refused ones only.
-    DeadlinePassed,
-    /// Its outcome stayed unclear for longer than the rail's window.
-    WindowPassed,
-    /// The rail itself does not know the outcome.
-    RailUnknown,
-    /// Paid.
-    Settled,
-    /// Accepted, then definitely not paid.
-    Failed,
-    /// Cancelled and refunded at the rail.
-    Cancelled,
-    /// Returned within the return window.
-    Returned,
-    /// Returned after the return window.
-    ReturnedLate,
-}
-
-impl Trigger {
-    /// All triggers.
-    pub const ALL: [Trigger; 13] = [
-        Trigger::Accepted,
-        Trigger::Refused,
-        Trigger::FoundRefused,
-        Trigger::NoRoute,
-        Trigger::ComplianceRefused,
-        Trigger::DeadlinePassed,
-        Trigger::WindowPassed,
-        Trigger::RailUnknown,
-        Trigger::Settled,
-        Trigger::Failed,
-        Trigger::Cancelled,
-        Trigger::Returned,
-        Trigger::ReturnedLate,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Trigger::Accepted => "rail accepted",
-            Trigger::Refused => "rail refused, no route left",
-            Trigger::FoundRefused => "refusal established in review",
-            Trigger::NoRoute => "no route",
-            Trigger::ComplianceRefused => "compliance refused",
-            Trigger::DeadlinePassed => "submission deadline passed",
-            Trigger::WindowPassed => "unresolved beyond the window",
-            Trigger::RailUnknown => "rail reports unknown",
-            Trigger::Settled => "rail paid",
-            Trigger::Failed => "rail failed",
-            Trigger::Cancelled => "cancelled at the rail",
-            Trigger::Returned => "returned in time",
-            Trigger::ReturnedLate => "returned too late",
-        }
+names! {
+    /// Trigger of an accepted payment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Trigger: "Label in `docs/states.md`." {
+        /// The rail accepted the attempt.
+        Accepted = "rail accepted",
+        /// The rail refused the attempt before acceptance, and no other route is left.
+        Refused = "rail refused, no route left",
+        /// Reviewers established that the rail refused it before acceptance.
+        FoundRefused = "refusal established in review",
+        /// No rail can take it.
+        NoRoute = "no route",
+        /// Compliance rejected it.
+        ComplianceRefused = "compliance refused",
+        /// The submission deadline passed without an attempt, or with refused ones only.
+        DeadlinePassed = "submission deadline passed",
+        /// Its outcome stayed unclear for longer than the rail's window.
+        WindowPassed = "unresolved beyond the window",
+        /// The rail itself does not know the outcome.
+        RailUnknown = "rail reports unknown",
+        /// Paid.
+        Settled = "rail paid",
+        /// Accepted, then definitely not paid.
+        Failed = "rail failed",
+        /// Cancelled and refunded at the rail.
+        Cancelled = "cancelled at the rail",
+        /// Returned within the return window.
+        Returned = "returned in time",
+        /// Returned after the return window.
+        ReturnedLate = "returned too late",
     }
 }
 

@@ -3,56 +3,28 @@
 
 use super::WalletState;
 
-/// Trigger of a wallet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WalletTrigger {
-    /// The tenant's controller was deployed.
-    ChainReady,
-    /// The bank blocks it.
-    Block,
-    /// The risk system blocks it.
-    RiskBlock,
-    /// The bank unblocks it.
-    Unblock,
-    /// The bank unblocks it while a blacklist order awaits its effective date.
-    UnblockUnderOrder,
-    /// `auto_unblock_hours` have passed.
-    BlockRanOut,
-    /// A blacklist order effective today.
-    BlacklistNow,
-    /// A blacklist order with a future effective date.
-    BlacklistLater,
-    /// The effective date has come.
-    DayCame,
-}
-
-impl WalletTrigger {
-    /// All triggers.
-    pub const ALL: [WalletTrigger; 9] = [
-        WalletTrigger::ChainReady,
-        WalletTrigger::Block,
-        WalletTrigger::RiskBlock,
-        WalletTrigger::Unblock,
-        WalletTrigger::UnblockUnderOrder,
-        WalletTrigger::BlockRanOut,
-        WalletTrigger::BlacklistNow,
-        WalletTrigger::BlacklistLater,
-        WalletTrigger::DayCame,
-    ];
-
-    /// Label in `docs/states.md`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            WalletTrigger::ChainReady => "controller deployed",
-            WalletTrigger::Block => "block",
-            WalletTrigger::RiskBlock => "risk system blocks",
-            WalletTrigger::Unblock => "unblock",
-            WalletTrigger::UnblockUnderOrder => "unblock, future blacklist order pending",
-            WalletTrigger::BlockRanOut => "auto_unblock_hours elapsed",
-            WalletTrigger::BlacklistNow => "blacklist, effective today or before",
-            WalletTrigger::BlacklistLater => "blacklist, effective later",
-            WalletTrigger::DayCame => "effective date reached",
-        }
+names! {
+    /// Trigger of a wallet.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum WalletTrigger: "Label in `docs/states.md`." {
+        /// The tenant's controller was deployed.
+        ChainReady = "controller deployed",
+        /// The bank blocks it.
+        Block = "block",
+        /// The risk system blocks it.
+        RiskBlock = "risk system blocks",
+        /// The bank unblocks it.
+        Unblock = "unblock",
+        /// The bank unblocks it while a blacklist order awaits its effective date.
+        UnblockUnderOrder = "unblock, future blacklist order pending",
+        /// `auto_unblock_hours` have passed.
+        BlockRanOut = "auto_unblock_hours elapsed",
+        /// A blacklist order effective today.
+        BlacklistNow = "blacklist, effective today or before",
+        /// A blacklist order with a future effective date.
+        BlacklistLater = "blacklist, effective later",
+        /// The effective date has come.
+        DayCame = "effective date reached",
     }
 }
 

@@ -15,35 +15,20 @@ use std::io;
 use domain::money::Money;
 use engine::statement::{Entry, Statement, Subject};
 
-/// The file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// RFC 4180, UTF-8, with a header row.
-    Csv,
-    /// One JSON object.
-    Json,
-    /// ISO 20022 camt.053.001.08.
-    Camt053,
+domain::names! {
+    /// The file format.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format: "Its name in a query or on a command line." {
+        /// RFC 4180, UTF-8, with a header row.
+        Csv = "csv",
+        /// One JSON object.
+        Json = "json",
+        /// ISO 20022 camt.053.001.08.
+        Camt053 = "camt053",
+    }
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 3] = [Format::Csv, Format::Json, Format::Camt053];
-
-    /// Its name in a query or on a command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Json => "json",
-            Format::Camt053 => "camt053",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
-    }
-
     /// `Content-Type`.
     pub const fn media_type(self) -> &'static str {
         match self {

@@ -122,33 +122,19 @@ impl DeliveredEvent {
     }
 }
 
-/// The service that emits events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EventsOf {
-    /// The wallet service.
-    #[default]
-    Wallets,
-    /// The payment service.
-    Payments,
+domain::names! {
+    /// The service that emits events.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum EventsOf: "The name on the wire." {
+        /// The wallet service.
+        #[default]
+        Wallets = "wallet",
+        /// The payment service.
+        Payments = "payment",
+    }
 }
 
 impl EventsOf {
-    /// Both.
-    pub const ALL: [EventsOf; 2] = [EventsOf::Wallets, EventsOf::Payments];
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EventsOf::Wallets => "wallet",
-            EventsOf::Payments => "payment",
-        }
-    }
-
-    /// Parses the name.
-    pub fn parse(name: &str) -> Option<EventsOf> {
-        EventsOf::ALL.into_iter().find(|of| of.name() == name)
-    }
-
     /// The names of its kinds of events.
     pub fn kinds(self) -> Vec<&'static str> {
         match self {
