@@ -60,6 +60,7 @@ impl Action {
                 | DepositAction::Disputed(_)
                 | DepositAction::Dropped { .. }
                 | DepositAction::Screened { .. }
+                | DepositAction::PutOff { .. }
                 | DepositAction::KeepHeld { .. }
                 | DepositAction::EscrowFree
                 | DepositAction::HoldFollowed { .. }

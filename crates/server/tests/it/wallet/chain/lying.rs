@@ -466,8 +466,7 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
 
 async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     let tricks = Tricks::default();
-    // What a pause keeps a worker from comes again when its lease has run out.
-    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets().set("engine.lease_s", "5")).await;
+    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
     let wallet = node.wallet("pauses").await;
     tricks.refuse_batches();
     let (request, _) = paid(&node, &wallet).await;
