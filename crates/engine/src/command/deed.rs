@@ -81,6 +81,7 @@ impl Action {
             )
             | Action::Delivery(_, DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. }) => None,
             Action::Chain(action) => of_chain(action),
+            Action::UnderRole(_, action) => action.deed(),
         }
     }
 }
