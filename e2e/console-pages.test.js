@@ -87,6 +87,7 @@ async function addresses(person, proposal) {
   };
   return [
     at(`/payments${FEW}`), at('/ledger'), at('/sandbox'), at('/overview?window=30d'), at('/rates'), at('/policy'), at('/corridors'), '/console/system',
+    '/console/system/rescans',
     '/console/account', '/console/approvals', proposal, '/console/audit', '/console/audit/verify',
     await first('/console/audit', '/audit/entries/[^/]+/[0-9]+$'), '/console/users', await first('/console/users', `/users/${UUID}`),
     at('/search?q=nothing'), at(`/payments/${made['payment.succeeded'].payment}`),

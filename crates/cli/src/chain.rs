@@ -44,10 +44,10 @@ enough and a second node confirms it.
 Exit codes: 0 rescanned, 1 nothing to rescan, 3 no service answered in time.")]
 pub struct RescanArgs {
     /// Hash of a transaction that reportedly paid
-    #[arg(long, value_name = "HASH", value_parser = tx, conflicts_with_all = ["address", "from"])]
+    #[arg(long, value_name = "HASH", value_parser = rescan::parse_tx, conflicts_with_all = ["address", "from"])]
     tx: Option<TxHash>,
     /// Address of a payment request's escrow, or of a wallet
-    #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "from")]
+    #[arg(long, value_name = "ADDRESS", value_parser = rescan::parse_vault, conflicts_with = "from")]
     address: Option<Address>,
     /// First block of the range
     #[arg(long, value_name = "BLOCK", requires = "to", required_unless_present_any = ["tx", "address"])]
@@ -62,21 +62,15 @@ pub struct RescanArgs {
     store: StoreArgs,
 }
 
-fn tx(text: &str) -> Result<TxHash, String> {
-    TxHash::parse(text).ok_or_else(|| "must be 0x and 64 hexadecimal digits".to_owned())
-}
-
-fn address(text: &str) -> Result<Address, String> {
-    Address::parse_checked(text).ok_or_else(|| "must be 0x and 40 hexadecimal digits, with a valid checksum".to_owned())
-}
-
 impl RescanArgs {
     fn target(&self) -> Result<Target, Failure> {
         match (self.tx, self.address, self.from, self.to) {
             (Some(tx), ..) => Ok(Target::Tx(tx)),
             (_, Some(address), ..) => Ok(Target::Vault(address)),
-            (_, _, Some(from), Some(to)) if from <= to => Ok(Target::Blocks(from, to)),
-            _ => Err(Failure::Usage("--from must not be above --to".to_owned())),
+            (_, _, Some(from), Some(to)) => {
+                Target::blocks(from, to).ok_or_else(|| Failure::Usage("--from must not be above --to".to_owned()))
+            }
+            _ => Err(Failure::Usage("--tx, --address, or --from with --to is required".to_owned())),
         }
     }
 }

@@ -21,9 +21,9 @@ use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
 use domain::wallet_event::Aggregate;
-use store::IDEMPOTENCY_KEPT;
 use store::need::{IdempotencyKey, Need};
 use store::working_set::IdempotencyRecord;
+use store::{HeldRole, IDEMPOTENCY_KEPT};
 
 pub mod chain;
 mod deed;
@@ -148,6 +148,8 @@ pub enum Action {
     Chain(ChainAction),
     /// An action on one delivery.
     Delivery(DeliveryRef, DeliveryAction),
+    /// An action by the holder of a role. Refused once another node has taken the role.
+    UnderRole(HeldRole, Box<Action>),
 }
 
 /// Actions on one payment.
@@ -298,12 +300,12 @@ pub enum Refused {
     /// The payment request accepts no further sender details.
     #[error(transparent)]
     Submissions(#[from] TooManySubmissions),
-    /// Another worker holds the job.
-    #[error("job is held under fence {current}, not {held}")]
+    /// Another worker holds the job, or another node the role.
+    #[error("job or role is held under fence {current}, not {held}")]
     Fenced {
         /// The fence that the command carried.
         held: i64,
-        /// The job's current fence.
+        /// The current fence of the job or role.
         current: i64,
     },
     /// The record does not exist or belongs to another tenant.
@@ -314,13 +316,10 @@ pub enum Refused {
     Ledger(String),
 }
 
-impl Command {
-    /// The rows that the decision needs.
-    pub fn need(&self) -> Need {
-        let tenant = self.tenant;
-        let mut need = Need::default();
-        need.tenants.insert(tenant);
-        match &self.action {
+impl Action {
+    /// The rows that the decision on it needs.
+    fn need(&self, tenant: TenantId, need: &mut Need) {
+        match self {
             Action::CreateQuote { offer, idempotency, .. } => {
                 need.open_quotes.insert((tenant, offer.country));
                 need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
@@ -352,25 +351,38 @@ impl Command {
                 };
                 need.attempts.extend(attempt.map(|id| (tenant, id)));
             }
-            Action::Provision(new) => new.need(tenant, &mut need),
-            Action::Wallet(wallet, action) => action.need(tenant, *wallet, &mut need),
-            Action::Request(request, action) => action.need(tenant, *request, &mut need),
-            Action::Deposit(deposit, action) => action.need(tenant, deposit, &mut need),
-            Action::Exchange(order, action) => action.need(order, tenant, &mut need),
-            Action::Chain(action) => action.need(tenant, &mut need),
-            Action::Delivery(delivery, action) => action.need(tenant, *delivery, &mut need),
+            Action::Provision(new) => new.need(tenant, need),
+            Action::Wallet(wallet, action) => action.need(tenant, *wallet, need),
+            Action::Request(request, action) => action.need(tenant, *request, need),
+            Action::Deposit(deposit, action) => action.need(tenant, deposit, need),
+            Action::Exchange(order, action) => action.need(order, tenant, need),
+            Action::Chain(action) => action.need(tenant, need),
+            Action::Delivery(delivery, action) => action.need(tenant, *delivery, need),
             Action::MakeUpFor { aggregate, versions, .. } => {
                 need.streams.insert((tenant, aggregate.id()));
                 let ids = versions.iter().map(|version| aggregate.event_id(tenant, *version));
                 need.deliveries.extend(ids.map(|id| (tenant, id)));
             }
+            Action::UnderRole(role, action) => {
+                need.roles.insert((tenant, role.name.clone()));
+                action.need(tenant, need);
+            }
         }
+    }
+}
+
+impl Command {
+    /// The rows that the decision needs.
+    pub fn need(&self) -> Need {
+        let mut need = Need::default();
+        need.tenants.insert(self.tenant);
+        self.action.need(self.tenant, &mut need);
         if self.action.deed().is_some() {
-            need.audits.insert((tenant, ()));
+            need.audits.insert((self.tenant, ()));
         }
         // A command that may write an event also needs the endpoint's state.
         if !need.streams.is_empty() {
-            need.receivers.insert((tenant, ()));
+            need.receivers.insert((self.tenant, ()));
         }
         need
     }
@@ -417,7 +429,7 @@ impl Command {
             Action::Deposit(_, action) => action.is_foreground(),
             Action::Delivery(_, action) => matches!(action, DeliveryAction::Replay { .. }),
             Action::Exchange(_, action) => action.is_foreground(),
-            Action::ExpireQuotes(_) | Action::Chain(_) => false,
+            Action::ExpireQuotes(_) | Action::Chain(_) | Action::UnderRole(..) => false,
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::batcher::fresh_id;
 const WANTED: &str = "chain.rescan.wanted";
 /// Store key of the latest reports, one per line, oldest first.
 const REPORTS: &str = "chain.rescan.reports";
-/// Maximum number of waiting requests and of retained reports.
-const KEPT_MAX: usize = 256;
+/// Maximum number of waiting requests and of retained reports: a further one displaces the oldest.
+pub const KEPT_MAX: usize = 256;
 
 /// What to rescan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,28 @@ impl fmt::Display for Target {
     }
 }
 
+/// Parses the hash of a transaction.
+///
+/// # Errors
+/// What it must be.
+pub fn parse_tx(text: &str) -> Result<TxHash, &'static str> {
+    TxHash::parse(text).ok_or("must be 0x and 64 hexadecimal digits")
+}
+
+/// Parses the address of a vault; mixed case must be a valid checksum.
+///
+/// # Errors
+/// What it must be.
+pub fn parse_vault(text: &str) -> Result<Address, &'static str> {
+    Address::parse_checked(text).ok_or("must be 0x and 40 hexadecimal digits, with a valid checksum")
+}
+
 impl Target {
+    /// An inclusive range of blocks; `None` if it ends before it begins.
+    pub fn blocks(from: u64, to: u64) -> Option<Target> {
+        (from <= to).then_some(Target::Blocks(from, to))
+    }
+
     fn parse(text: &str) -> Option<Target> {
         match text.split(' ').collect::<Vec<_>>()[..] {
             ["tx", tx] => Some(Target::Tx(TxHash::parse(tx)?)),
@@ -64,6 +85,8 @@ pub struct Wish {
 pub struct Report {
     /// The request.
     pub wish: Uuid,
+    /// What was to be rescanned.
+    pub target: Target,
     /// When it ended.
     pub at: Timestamp,
     /// Blocks read again.
@@ -76,19 +99,21 @@ pub struct Report {
 
 impl Report {
     fn to_line(&self) -> String {
-        let trouble = self.trouble.replace('\n', " ");
-        format!("{} {} {} {} {trouble}", self.wish, self.at.0, self.blocks, self.found)
+        let trouble = self.trouble.replace(['\n', '\t'], " ");
+        format!("{} {} {} {} {}\t{trouble}", self.wish, self.at.0, self.blocks, self.found, self.target)
     }
 
     fn parse(line: &str) -> Option<Report> {
-        let mut words = line.splitn(5, ' ');
+        let (facts, trouble) = line.split_once('\t')?;
+        let mut words = facts.splitn(5, ' ');
         let mut next = || words.next();
         Some(Report {
             wish: next()?.parse().ok()?,
             at: Timestamp(next()?.parse().ok()?),
             blocks: next()?.parse().ok()?,
             found: next()?.parse().ok()?,
-            trouble: next()?.to_owned(),
+            target: Target::parse(next()?)?,
+            trouble: trouble.to_owned(),
         })
     }
 }
@@ -112,12 +137,16 @@ fn wanted_with(known: &str, line: &str) -> String {
     wanted[wanted.len().saturating_sub(KEPT_MAX)..].join("\n")
 }
 
-/// Requests a rescan whose report no caller reads, unless the same target is already waiting.
-pub(crate) async fn want_if_new(store: &Store, target: Target) -> Result<(), StoreError> {
+/// Requests a rescan whose report no caller waits for; `false` = the same target is already waiting.
+///
+/// # Errors
+/// The store cannot be reached.
+pub async fn want_if_new(store: &Store, target: Target) -> Result<bool, StoreError> {
     if wishes(store).await?.iter().any(|wish| wish.target == target) {
-        return Ok(());
+        return Ok(false);
     }
-    want(store, fresh_id(store), target).await
+    want(store, fresh_id(store), target).await?;
+    Ok(true)
 }
 
 /// Whether a request is still waiting.
@@ -129,7 +158,10 @@ pub async fn is_wanted(store: &Store, id: Uuid) -> Result<bool, StoreError> {
 }
 
 /// The waiting requests, oldest first.
-pub(crate) async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
+///
+/// # Errors
+/// The store cannot be reached.
+pub async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
     let parse = |line: &String| {
         let (id, target) = line.split_once(' ')?;
         Some(Wish { id: id.parse().ok()?, target: Target::parse(target)? })
@@ -142,8 +174,15 @@ pub(crate) async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
 /// # Errors
 /// The store cannot be reached.
 pub async fn report(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreError> {
-    let reports = lines(store, REPORTS).await?;
-    Ok(reports.iter().filter_map(|line| Report::parse(line)).find(|report| report.wish == wish))
+    Ok(reports(store).await?.into_iter().find(|report| report.wish == wish))
+}
+
+/// The retained results, oldest first.
+///
+/// # Errors
+/// The store cannot be reached.
+pub async fn reports(store: &Store) -> Result<Vec<Report>, StoreError> {
+    Ok(lines(store, REPORTS).await?.iter().filter_map(|line| Report::parse(line)).collect())
 }
 
 /// Completes a request. It is removed before its report is stored: a caller that read the report
@@ -186,6 +225,7 @@ mod tests {
         }
         let report = Report {
             wish: Uuid::from_u128(5),
+            target: Target::Blocks(3, 4),
             at: Timestamp(9),
             blocks: 2,
             found: 1,
@@ -193,6 +233,20 @@ mod tests {
         };
         assert_eq!(Report::parse(&report.to_line()), Some(report.clone()));
         let report = Report { trouble: String::new(), ..report };
-        assert_eq!(Report::parse(&report.to_line()), Some(report));
+        assert_eq!(Report::parse(&report.to_line()), Some(report.clone()));
+        let report = Report { trouble: "two\nlines\tand a tab".to_owned(), ..report };
+        let read = Report::parse(&report.to_line()).expect("one line");
+        assert_eq!((read.target, read.trouble.as_str()), (report.target, "two lines and a tab"));
+    }
+
+    #[test]
+    fn a_target_is_checked_before_it_is_requested() {
+        let tx = TxHash([7; 32]);
+        assert_eq!(parse_tx(&tx.to_string()), Ok(tx));
+        assert_eq!(parse_tx("0x12"), Err("must be 0x and 64 hexadecimal digits"));
+        let vault = "0x8ba1f109551bD432803012645Ac136ddd64DBA72";
+        assert_eq!(parse_vault(vault).map(|address| address.to_string()), Ok(vault.to_owned()));
+        assert!(parse_vault(&vault.replace('D', "d")).is_err(), "a wrong checksum");
+        assert_eq!((Target::blocks(3, 3), Target::blocks(4, 3)), (Some(Target::Blocks(3, 3)), None));
     }
 }

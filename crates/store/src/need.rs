@@ -106,4 +106,7 @@ need! {
     audits: (),
     /// Jobs of other records.
     jobs: Uuid,
+    /// Roles whose holders sent commands, by name. Locked until the batch ends, so that no other
+    /// node takes one of them during it.
+    roles: String,
 }

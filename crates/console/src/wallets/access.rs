@@ -20,6 +20,8 @@ const SEND: Who = Who::Roles(&[Operator, Admin]);
 const CONNECT: Who = Who::Roles(&[Admin]);
 /// Roles that propose tenant policies.
 const AGREE_ON: Who = Who::Roles(&[Compliance, Admin]);
+/// Roles that have blocks of the chain read again, for every tenant.
+const CHAIN: Who = Who::Roles(&[Operator, Admin]);
 /// Roles that see access keys.
 const SEE_KEYS: Who = Who::Roles(&[Admin, Auditor]);
 /// Roles that use sandbox tools.
@@ -78,6 +80,8 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     post("/console/t/{tenant}/keys/revoke", CONNECT),
     all_tenants(get("/console/system", LOOK)),
     all_tenants(post("/console/system/coins", Who::Roles(&[Compliance, Admin]))),
+    all_tenants(get("/console/system/rescans", LOOK)),
+    all_tenants(post("/console/system/rescans", CHAIN)),
     get("/console/t/{tenant}/sandbox", TRY),
     // All tenants share one clock.
     all_tenants(post("/console/t/{tenant}/sandbox/clock", TRY)),

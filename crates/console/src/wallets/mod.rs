@@ -28,6 +28,7 @@ mod orders;
 mod policy;
 mod receiver;
 mod requests;
+mod rescans;
 mod review;
 mod sandbox;
 mod system;
@@ -116,6 +117,8 @@ fn installation() -> Routes {
     Routes::new()
         .get("/console/system", system::show)
         .post("/console/system/coins", system::accept_coin)
+        .get("/console/system/rescans", rescans::show)
+        .post("/console/system/rescans", rescans::request)
         .get("/console/t/{tenant}/sandbox", sandbox::show)
         .post("/console/t/{tenant}/sandbox/clock", sandbox::clock)
         .post("/console/t/{tenant}/sandbox/faucet", sandbox::faucet)

@@ -137,7 +137,8 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
     }
     let open = console.store().open_chain_txs(1_000).await?.len();
     facts.push(("Transactions in progress", Cell::number(open)));
-    Ok(Section { title, facts, ..Section::default() })
+    let links = vec![(super::rescans::PATH.to_owned(), "Rescan blocks".to_owned())];
+    Ok(Section { title, facts, links, ..Section::default() })
 }
 
 async fn coins(visit: &Visit) -> Result<Section, Stop> {

@@ -6,7 +6,9 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::time::Timestamp;
 use engine::wallets::Page;
+use http::StatusCode;
 
+use crate::answer::page_with;
 use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
 
 /// Rows per page of a list.
@@ -25,6 +27,11 @@ struct SectionsPage {
 /// Renders a page of sections.
 pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
     html(&SectionsPage { frame: visit.frame(title), sections })
+}
+
+/// Renders a page again whose form has a wrong value (422).
+pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
+    page_with(StatusCode::UNPROCESSABLE_ENTITY, &SectionsPage { frame: visit.frame(title), sections })
 }
 
 /// A section with its own title.
@@ -78,13 +85,15 @@ pub struct FormView {
     pub button: &'static str,
     /// Whether it is hard to undo.
     pub danger: bool,
+    /// The wrong field and what is wrong with it.
+    pub fault: Option<(&'static str, String)>,
 }
 
 impl FormView {
     /// A form without fields that posts to `action`.
     pub fn new(id: &'static str, title: impl Into<String>, action: String, button: &'static str) -> FormView {
         let (title, says) = (title.into(), String::new());
-        FormView { id, title, says, action, fields: Vec::new(), why: false, button, danger: false }
+        FormView { id, title, says, action, fields: Vec::new(), why: false, button, danger: false, fault: None }
     }
 
     /// The filters of a list.
@@ -111,6 +120,11 @@ impl FormView {
     #[must_use]
     pub fn danger(self) -> FormView {
         FormView { danger: true, ..self }
+    }
+
+    /// Whether this field is the wrong one.
+    fn is_wrong(&self, field: &Field) -> bool {
+        self.fault.as_ref().is_some_and(|(name, _)| *name == field.name)
     }
 }
 

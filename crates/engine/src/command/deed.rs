@@ -60,6 +60,7 @@ impl Action {
                 | DepositAction::Disputed(_)
                 | DepositAction::Dropped { .. }
                 | DepositAction::Screened { .. }
+                | DepositAction::PutOff { .. }
                 | DepositAction::KeepHeld { .. }
                 | DepositAction::EscrowFree
                 | DepositAction::HoldFollowed { .. }
@@ -80,6 +81,7 @@ impl Action {
             )
             | Action::Delivery(_, DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. }) => None,
             Action::Chain(action) => of_chain(action),
+            Action::UnderRole(_, action) => action.deed(),
         }
     }
 }

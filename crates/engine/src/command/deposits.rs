@@ -127,6 +127,13 @@ pub enum DepositAction {
         /// Minimum amount worth a release, in minor units.
         release_min: i64,
     },
+    /// It cannot be screened now.
+    PutOff {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        /// When to retry.
+        until: Timestamp,
+    },
     /// It is on legal hold, and the hold is not yet on the chain.
     KeepHeld {
         /// The fence under which the worker holds the job.

@@ -4,10 +4,12 @@ use std::hash::Hash;
 
 use domain::deposit::arrive::Found;
 use domain::deposit::{Case, Deposit, Terms};
-use domain::ids::{IntentId, TenantId};
+use domain::ids::{DepositId, IntentId, TenantId};
+use domain::job::JobKind;
 use domain::ledger::AccountCode;
-use domain::payment::Cx;
+use domain::payment::{Cx, JobChange};
 use domain::payment_request::SenderDetails;
+use domain::time::Timestamp;
 use domain::wallet_effects::WalletEffects;
 use store::working_set::{Made, Table, WorkingSet};
 
@@ -80,6 +82,16 @@ pub(super) fn put<K: Eq + Hash + Clone, V: Clone + PartialEq>(table: &mut Table<
     }
 }
 
+/// Screening is retried at `until`, unless another command has set the job since it was leased.
+fn put_off(ws: &WorkingSet, tenant: TenantId, id: DepositId, until: Timestamp) -> WalletEffects {
+    let mut effects = WalletEffects::default();
+    let job = ws.jobs.get(&(tenant, id.0)).and_then(Option::as_ref);
+    if job.is_some_and(|job| job.kind == JobKind::Screen && job.leased_until.is_some()) {
+        effects.jobs.push((id.0, JobChange::Set(JobKind::Screen, until)));
+    }
+    effects
+}
+
 pub(super) fn act(
     ws: &mut WorkingSet,
     tenant: TenantId,
@@ -117,6 +129,10 @@ pub(super) fn act(
             let mut effects = case.riders_screened(riders);
             effects.merge(case.screened((**assessment).clone(), terms, cx)?);
             effects
+        }
+        DepositAction::PutOff { fence, until } => {
+            holds(ws, tenant, named.id.0, *fence)?;
+            put_off(ws, tenant, named.id, *until)
         }
         DepositAction::KeepHeld { fence } => {
             holds(ws, tenant, named.id.0, *fence)?;

@@ -10,6 +10,7 @@ use domain::ledger::TransferKind;
 use domain::payment::{Cx, Effects, IdSource, JobChange};
 use domain::policy::Corridors;
 use domain::wallet_effects::{Alert, AlertKind};
+use store::HeldRole;
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
@@ -71,29 +72,42 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
 }
 
 fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Result<Outcome, Refused> {
-    let tenant = command.tenant;
     // The APIs use milliseconds: decide on the time that they show.
     let mut cx = Cx { now: ws.now.to_millis(), ids };
-    match &command.action {
+    act(ws, command.tenant, &command.action, rules, &mut cx)
+}
+
+fn act(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    action: &Action,
+    rules: Rules<'_>,
+    cx: &mut Cx<'_>,
+) -> Result<Outcome, Refused> {
+    match action {
         Action::CreateQuote { id, offer, ttl, cap, idempotency } => {
             let asked = quote::Asked { id: *id, offer, ttl: *ttl, cap: *cap };
-            quote::create(ws, tenant, asked, idempotency.as_ref(), &mut cx)
+            quote::create(ws, tenant, asked, idempotency.as_ref(), cx)
         }
         Action::AcceptPayment { submission, idempotency } => {
-            payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, &mut cx)
+            payment::accept(ws, tenant, submission, idempotency.as_ref(), rules, cx)
         }
-        Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, &mut cx),
-        Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, &mut cx),
-        Action::FundController { coin, minor, .. } => sweep::fund(ws, tenant, *coin, *minor, &mut cx),
-        Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, &mut cx),
-        Action::Provision(new) => wallet::provision(ws, tenant, new, &mut cx),
-        Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, &mut cx),
-        Action::Request(id, action) => request::act(ws, (tenant, *id), action, &mut cx),
-        Action::Deposit(named, action) => deposit::act(ws, tenant, named, action, rules, &mut cx),
-        Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, &mut cx),
-        Action::Chain(action) => chain::act(ws, tenant, action, rules, &mut cx),
-        Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, &mut cx),
+        Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, cx),
+        Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, cx),
+        Action::FundController { coin, minor, .. } => sweep::fund(ws, tenant, *coin, *minor, cx),
+        Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, cx),
+        Action::Provision(new) => wallet::provision(ws, tenant, new, cx),
+        Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, cx),
+        Action::Request(id, action) => request::act(ws, (tenant, *id), action, cx),
+        Action::Deposit(named, action) => deposit::act(ws, tenant, named, action, rules, cx),
+        Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, cx),
+        Action::Chain(action) => chain::act(ws, tenant, action, rules, cx),
+        Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, cx),
         Action::MakeUpFor { aggregate, versions, .. } => delivery::make_up_for(ws, tenant, *aggregate, versions),
+        Action::UnderRole(role, action) => {
+            holds_role(ws, role)?;
+            act(ws, tenant, action, rules, cx)
+        }
     }
 }
 
@@ -102,6 +116,14 @@ fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> R
     match ws.jobs.get(&(tenant, subject)).and_then(Option::as_ref).map(|job| job.fence) {
         Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
         other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
+    }
+}
+
+/// Only the node that last took a role may act under it.
+fn holds_role(ws: &WorkingSet, role: &HeldRole) -> Result<(), Refused> {
+    match ws.roles.get(&role.name) {
+        Some(current) if *current == role.fence => Ok(()),
+        other => Err(Refused::Fenced { held: role.fence, current: other.copied().unwrap_or(-1) }),
     }
 }
 

@@ -14,6 +14,7 @@ use domain::ports::AnalysisFault;
 use domain::risk::proximity::{Nearness, Proximity, ProximityAnswer, ProximityQuestion, ProximityTerms};
 use domain::risk::{self, Assessment, Findings, RiskResult, Subject, sandbox};
 use domain::screening::{Party, Screened, Verdict};
+use domain::time::Span;
 use domain::wallet::Wallet;
 use domain::wallet_policy::WalletPolicy;
 use futures_util::future::join_all;
@@ -31,7 +32,14 @@ struct Case {
     request: Option<PaymentRequest>,
 }
 
-/// Why a deposit is not screened now. Its lease expires, and it is retried.
+/// Delay before a deposit that could not be screened is retried; doubled with each retry up to the
+/// maximum.
+const RETRY: Span = Span::secs(2);
+const RETRY_MAX: Span = Span::mins(1);
+/// The number of doublings that exceed the maximum.
+const DOUBLINGS_MAX: i32 = 5;
+
+/// Why a deposit is not screened now.
 #[derive(Debug, thiserror::Error)]
 enum NotNow {
     #[error(transparent)]
@@ -62,41 +70,52 @@ impl Workers {
     }
 
     async fn screen_one(&self, wallets: &WalletWorld, job: &Job, policy: &WalletPolicy) {
-        let action = match self.screened(wallets, job, policy).await {
+        let case = match self.screen_case(job.tenant, DepositId(job.subject)).await {
+            Ok(Some(case)) => case,
+            Ok(None) => return,
+            Err(error) => return tracing::warn!(%error, deposit = %job.subject, "deposit read failed, will retry"),
+        };
+        let action = match self.screened(wallets, &case, job, policy).await {
             Ok(Some(action)) => action,
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!(%error, deposit = %job.subject, "deposit screening failed, will retry");
-                return;
+                // A store that does not answer cannot be written either: the lease expires.
+                if matches!(error, NotNow::Store(_)) {
+                    return;
+                }
+                let until = self.clock().now() + retry_delay(job.tries);
+                let named = DepositRef::of(&case.deposit, policy.accept_late);
+                Action::Deposit(named, DepositAction::PutOff { fence: job.fence, until })
             }
         };
         self.report(job.tenant, job.subject, action).await;
     }
 
-    /// The action for a deposit; `None` = it no longer needs screening.
+    /// The action for a deposit; `None` = not all of its escrow was notified.
     async fn screened(
         &self,
         wallets: &WalletWorld,
+        case: &Case,
         job: &Job,
         policy: &WalletPolicy,
     ) -> Result<Option<Action>, NotNow> {
-        let Some(case) = self.screen_case(job.tenant, DepositId(job.subject)).await? else { return Ok(None) };
         let is_dust = case.deposit.state == DepositState::Dust;
         if case.deposit.owes_a_hold() {
             let named = DepositRef::of(&case.deposit, policy.accept_late);
             return Ok(Some(Action::Deposit(named, DepositAction::KeepHeld { fence: job.fence })));
         }
         if case.deposit.state != DepositState::Screening && !is_dust {
-            return self.after_hold(&case, job, policy).await;
+            return self.after_hold(case, job, policy).await;
         }
         let mut named = DepositRef::of(&case.deposit, policy.accept_late);
         // A frozen wallet's deposits wait or are rejected, whatever screening finds.
         if case.wallet.state.is_frozen() && !is_dust {
             return Ok(Some(Action::Deposit(named, DepositAction::WalletChanged)));
         }
-        let assessment = Box::new(self.assess(wallets, &case, policy).await?);
+        let assessment = Box::new(self.assess(wallets, case, policy).await?);
         let release_min = if is_dust { self.release_min(wallets, std::iter::once(0)).await } else { 0 };
-        let riders = self.assess_dust_beside(wallets, &case, policy, release_min).await?;
+        let riders = self.assess_dust_beside(wallets, case, policy, release_min).await?;
         named.riders.extend(riders.iter().map(|(id, _)| *id));
         let action = DepositAction::Screened { fence: job.fence, assessment, riders, release_min };
         Ok(Some(Action::Deposit(named, action)))
@@ -205,8 +224,7 @@ impl Workers {
     }
 
     /// The payer's distance to a listed address. A provider that does not answer is asked again
-    /// after the lease expires, for a limited time; a deposit that is rejected anyway does not wait
-    /// for it.
+    /// with every retry, for a limited time; a deposit that is rejected anyway does not wait for it.
     async fn proximity(
         &self,
         wallets: &WalletWorld,
@@ -243,6 +261,10 @@ impl Workers {
     }
 }
 
+fn retry_delay(tries: i32) -> Span {
+    Span(RETRY.0 << tries.clamp(0, DOUBLINGS_MAX)).min(RETRY_MAX)
+}
+
 fn count(answer: &Result<ProximityAnswer, AnalysisFault>, terms: ProximityTerms) {
     let outcome = match answer {
         Ok(answer) => match answer.nearness(terms) {
@@ -254,4 +276,15 @@ fn count(answer: &Result<ProximityAnswer, AnalysisFault>, terms: ProximityTerms)
         Err(AnalysisFault::Nonsense(_)) => "nonsense",
     };
     metrics::counter!("corridor_chain_analysis_total", "outcome" => outcome).increment(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_become_rarer_up_to_one_a_minute() {
+        let delays = [-1, 0, 1, 2, 3, 4, 5, 6, i32::MAX].map(|tries| retry_delay(tries).0 / 1_000_000);
+        assert_eq!(delays, [2, 2, 4, 8, 16, 32, 60, 60, 60]);
+    }
 }

@@ -2,6 +2,8 @@
 
 mod wallets;
 
+use std::collections::BTreeSet;
+
 use domain::ids::TenantId;
 use domain::sender_limit::Tally;
 use domain::time::Timestamp;
@@ -85,10 +87,17 @@ static AUDIT_HEADS: Stmt = Stmt::by_keys(
     "SELECT {{audit_head h}} FROM {{keys}} JOIN audit_head h ON h.tenant = k.tenant",
 );
 
+// Batches share the lock; a node that takes the role waits for them.
+static ROLES: Stmt = Stmt::by_keys(
+    "load.roles",
+    &[("name", Text)],
+    "SELECT r.name, r.fence FROM {{keys}} JOIN role_lease r ON r.name = k.name {{for_share_by r.name}}",
+);
+
 /// All loading statements.
 pub(crate) static ALL: &[&[&Stmt]] = &[
     &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
-    &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS],
+    &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS, &ROLES],
     wallets::ALL,
 ];
 
@@ -121,6 +130,7 @@ enum Into {
     OpenQuotes,
     Idempotency,
     AuditHeads,
+    Roles,
     Wallet(wallets::Into),
 }
 
@@ -186,6 +196,10 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     let mut columns = Columns::new([Uuid].into_iter(), need.audits.len());
     need.audits.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
     loader.add(&AUDIT_HEADS, columns, Into::AuditHeads);
+    let roles: BTreeSet<&str> = need.roles.iter().map(|(_, name)| name.as_str()).collect();
+    let mut columns = Columns::new([Text].into_iter(), roles.len());
+    roles.into_iter().for_each(|name| _ = columns.text(name.to_owned()));
+    loader.add(&ROLES, columns, Into::Roles);
     wallets::loads(need, &mut loader);
     loader.loads
 }
@@ -252,6 +266,10 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
             let (tenant, head) = rows::audit::read_head(fields)?;
             ws.audit_heads.load(tenant, head);
         }
+        Into::Roles => {
+            let name = fields.text()?.to_owned();
+            ws.roles.load(name, fields.int()?);
+        }
         Into::Wallet(into) => wallets::put(ws, into, fields, keys)?,
     }
     Ok(())
@@ -259,7 +277,6 @@ fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) ->
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::sync::Arc;
 
     use domain::ids::{PaymentId, QuoteId};
@@ -293,6 +310,11 @@ mod tests {
         let plan = steps.map(|step| step.expect("a text")).collect::<Vec<_>>().join("\n");
         let index = "INDEX attempt_sender (sender=? AND rail=? AND tenant=? AND created_at>?)";
         assert!(plan.contains(index), "{plan}");
+    }
+
+    #[test]
+    fn no_other_node_takes_a_role_during_a_batch_under_it() {
+        assert!(ROLES.sql(crate::sql::Dialect::Postgres).ends_with("ORDER BY r.name FOR SHARE"));
     }
 
     #[test]

@@ -102,8 +102,8 @@ impl Stmt {
 /// Replaces the placeholders in double braces and, for SQLite, `$n` by `?n`.
 ///
 /// `{{keys}}`: the rows of keys; `{{now}}`: the current microsecond from parameter `$1`;
-/// `{{for_update}}`, `{{for_update_by column}}` in the order of a column, and `{{skip_locked}}`:
-/// PostgreSQL's row locks, empty on SQLite, which has one writer; `{{table alias}}`: the columns of
+/// `{{for_update}}`, `{{for_update_by column}}` in the order of a column, `{{for_share_by column}}`
+/// likewise for readers, and `{{skip_locked}}`: PostgreSQL's row locks, empty on SQLite, which has one writer; `{{table alias}}`: the columns of
 /// a table.
 fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     let mut out = String::with_capacity(sql.len() * 2);
@@ -137,8 +137,9 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("keys", _) => key_rows(dialect, keys),
         ("for_update", Dialect::Postgres) => "FOR UPDATE".to_owned(),
         ("for_update_by", Dialect::Postgres) => format!("ORDER BY {of} FOR UPDATE"),
+        ("for_share_by", Dialect::Postgres) => format!("ORDER BY {of} FOR SHARE"),
         ("skip_locked", Dialect::Postgres) => "FOR UPDATE SKIP LOCKED".to_owned(),
-        ("for_update" | "for_update_by" | "skip_locked", Dialect::Sqlite) => String::new(),
+        ("for_update" | "for_update_by" | "for_share_by" | "skip_locked", Dialect::Sqlite) => String::new(),
         // Database time plus the offset of a shifted sandbox clock; the statement's own start, so
         // an index can be used.
         ("now", Dialect::Postgres) => {

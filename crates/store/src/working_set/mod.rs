@@ -155,6 +155,8 @@ working_set! {
     customers: Table<(TenantId, Customer), WalletId>,
     /// The KYC levels of customers' records. Operators write them, batches only read them.
     customer_records: Table<(TenantId, String), KycLevel>,
+    /// The fences of roles. Their holders write them, batches only read them.
+    roles: Table<String, i64>,
     /// Payment requests.
     requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
     /// Sender submissions, by their number within the request.

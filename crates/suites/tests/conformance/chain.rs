@@ -5,8 +5,11 @@ use domain::chain::{Address, Block, BlockHash, TxHash};
 use domain::chain_tx::{IntentState, Mined, TxState};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, UnsupportedAsset, VaultLog, Watched};
+use domain::ids::BatchId;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
+use store::need::Need;
+use store::working_set::WorkingSet;
 use store::{HEADERS_KEPT, HeldRole, StoreError};
 use uuid::Uuid;
 
@@ -95,6 +98,25 @@ pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {
     assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
     assert_eq!(world.store.token_states().await, Ok(Vec::new()));
     world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("ingested");
+}
+
+pub async fn a_batch_knows_who_holds_the_roles_of_its_commands(world: World) {
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    for owner in ["a", "b"] {
+        let role = watcher(&world, owner).await;
+        let mut need = Need { tenants: [one, two].into(), ..Need::default() };
+        // Two tenants' commands under the same role.
+        need.roles.extend([one, two].map(|tenant| (tenant, role.name.clone())));
+        need.roles.insert((one, "watch:nowhere".to_owned()));
+        let mut fences = Vec::new();
+        let mut read = |ws: &mut WorkingSet| {
+            fences = [role.name.as_str(), "watch:nowhere"].map(|name| ws.roles.get(&name.to_owned()).copied()).to_vec();
+        };
+        let batch = BatchId(world.store.ids().next());
+        world.store.execute(batch, &need, &mut read).await.expect("committed");
+        assert_eq!(fences, [Some(role.fence), None]);
+        world.pass(Span::mins(2)).await;
+    }
 }
 
 pub async fn token_states_are_stored(world: World) {

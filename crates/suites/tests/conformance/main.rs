@@ -250,6 +250,7 @@ conformance! {
         blocks_are_ingested_once_and_rewound
         old_headers_go_and_logs_stay
         a_node_that_lost_the_role_writes_nothing
+        a_batch_knows_who_holds_the_roles_of_its_commands
         token_states_are_stored
         vaults_are_watched_from_the_commit_that_makes_them
         open_transactions_and_intents_are_found

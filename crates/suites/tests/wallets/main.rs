@@ -12,5 +12,6 @@ mod provisioning;
 mod requests;
 mod reviews;
 mod screening;
+mod watching;
 mod who_paid;
 mod world;

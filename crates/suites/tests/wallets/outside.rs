@@ -1,7 +1,7 @@
 //! Scripted external parties: chain, keys, contracts, lists, endpoint, rates, clock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::chain::{
@@ -67,6 +67,11 @@ pub struct QuietChain {
     pub silent: AtomicBool,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
+    pub height: AtomicU8,
+    /// Blocks above the first one differ between branches.
+    pub branch: AtomicU8,
+    /// What happens once, before the next answer about a block.
+    pub before_block: Mutex<Option<Answer<'static, ()>>>,
 }
 
 impl QuietChain {
@@ -78,14 +83,36 @@ impl QuietChain {
     }
 }
 
-const GENESIS: Block = Block { number: 0, hash: BlockHash([0; 32]), parent: BlockHash([0; 32]), at: START };
+impl QuietChain {
+    fn at(&self, number: u8) -> Block {
+        let branch = self.branch.load(Ordering::SeqCst);
+        let hash = |number: u8| BlockHash([if number == 0 { 0 } else { number + 100 * branch }; 32]);
+        Block { number: number.into(), hash: hash(number), parent: hash(number.saturating_sub(1)), at: START }
+    }
+
+    fn latest(&self) -> Block {
+        self.at(self.height.load(Ordering::SeqCst))
+    }
+}
 
 impl Chain for QuietChain {
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
-        self.answer(Heads { latest: GENESIS, safe: None, finalized: None })
+        self.answer(Heads { latest: self.latest(), safe: None, finalized: None })
     }
-    fn block(&self, _: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
-        self.answer(Some(GENESIS))
+    fn block(&self, at: BlockAt) -> Answer<'_, Result<Option<Block>, ChainFault>> {
+        let before = self.before_block.lock().expect("not poisoned").take();
+        Box::pin(async move {
+            if let Some(before) = before {
+                before.await;
+            }
+            let latest = self.latest();
+            self.answer(match at {
+                BlockAt::Number(number) if number > latest.number => None,
+                BlockAt::Number(number) => Some(self.at(u8::try_from(number).expect("a low chain"))),
+                _ => Some(latest),
+            })
+            .await
+        })
     }
     fn logs<'a>(&'a self, _: BlockHash, _: &'a [Address]) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(Vec::new())

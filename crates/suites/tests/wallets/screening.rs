@@ -4,12 +4,16 @@ use std::sync::atomic::Ordering;
 
 use domain::chain::Address;
 use domain::deposit::DepositState;
+use domain::job::JobKind;
 use domain::ledger::AccountCode;
+use domain::ports::Clock as _;
 use domain::risk::{Hold, ReasonCode, RiskResult};
 use domain::time::Span;
 use domain::wallet::{TriggeredBy, WalletState};
 use domain::wallet_event::{FailureReason, WalletEvent, WalletEventKind};
 use domain::wallet_policy::{VelocityLimit, WalletPolicy};
+use engine::command::deposits::{DepositAction, DepositRef};
+use engine::command::{Action, Command, Outcome, Refused};
 
 use crate::outside::LISTED;
 use crate::world::{COIN, Setup, TENANT, USDC, World, with};
@@ -110,6 +114,53 @@ fn nothing_is_decided_while_the_chain_is_unreachable() {
         world.chain.silent.store(false, Ordering::SeqCst);
         world.later(Span::mins(5)).await;
         assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn a_deposit_that_could_not_be_screened_is_retried_long_before_its_lease_ends() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let deposit = world.pay(&request, 25 * COIN).await;
+        let next = async || world.store.next_job_at(&[JobKind::Screen]).await.expect("readable").expect("waits");
+        for (tries, delay) in [2, 4, 8, 16, 32, 60, 60].into_iter().enumerate() {
+            world.work().await;
+            let left = next().await - world.clock.now();
+            assert!(left > Span::secs(delay - 1) && left <= Span::secs(delay), "retry {tries}: {left:?}");
+            world.clock.pass(left);
+        }
+        world.chain.silent.store(false, Ordering::SeqCst);
+        world.work().await;
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Approved);
+    });
+}
+
+#[test]
+fn only_the_holder_of_a_screening_job_puts_it_off_and_only_while_it_waits_for_that() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let deposit = world.pay(&request, 25 * COIN).await;
+        let (now, lease) = (world.clock.now(), Span::mins(1));
+        let lease = async || world.store.lease_jobs(&[JobKind::Screen], "slow", lease, 9).await.expect("leased");
+        let stale = lease().await.remove(0);
+        world.clock.pass(Span::mins(2));
+        let held = lease().await.remove(0);
+        let put_off = async |fence, hours| {
+            let action = DepositAction::PutOff { fence, until: now + Span::hours(hours) };
+            let action = Action::Deposit(DepositRef::of(&deposit, None), action);
+            world.engine.execute(Command { tenant: TENANT, action }).await.expect("answered")
+        };
+        let next = async || world.store.next_job_at(&[JobKind::Screen]).await.expect("readable");
+        let fenced = Refused::Fenced { held: stale.fence, current: held.fence };
+        assert!(matches!(put_off(stale.fence, 1).await, Outcome::Refused(refused) if refused == fenced));
+        assert!(matches!(put_off(held.fence, 1).await, Outcome::Deposit(_)));
+        assert_eq!(next().await, Some(now + Span::hours(1)));
+        // The lease has ended with that: the job stays as it is.
+        assert!(matches!(put_off(held.fence, 2).await, Outcome::Deposit(_)));
+        assert_eq!(next().await, Some(now + Span::hours(1)));
     });
 }
 

@@ -316,6 +316,12 @@ impl World {
         Watched { address, tenant: TENANT, wallet: request.wallet, request: Some(request.id), submission }
     }
 
+    /// The vault that a deposit was paid to.
+    pub fn vault_of(&self, deposit: &Deposit) -> Watched {
+        let Deposit { to, tenant, wallet, request, submission, .. } = *deposit;
+        Watched { address: to, tenant, wallet, request, submission }
+    }
+
     /// A payment to the request's own escrow by a sender without a submission; it counts at once.
     pub async fn pay_unnamed(&self, request: &PaymentRequest, from: Address, minor: i64) -> Deposit {
         let deposit = self.found(request, from, USDC, minor).await;

@@ -246,7 +246,8 @@ impl Watch<'_> {
             None => LOOK_THROUGH_AFTER,
         };
         self.memory.looked_through.insert(vault, (now, pause));
-        Ok(rescan::want_if_new(&self.workers.store, rescan::Target::Vault(vault)).await?)
+        rescan::want_if_new(&self.workers.store, rescan::Target::Vault(vault)).await?;
+        Ok(())
     }
 }
 

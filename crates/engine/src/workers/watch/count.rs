@@ -39,8 +39,8 @@ enum Finding {
     Differs(String),
     /// Enough nodes have its block, which does not contain it.
     Absent(Place),
-    /// It is in an ingested block of this height other than the recorded one, which a process that
-    /// was suspended recorded too late.
+    /// It is in an ingested block of this height other than the recorded one, which a suspended
+    /// process of a version without fenced reports recorded too late.
     Elsewhere(u64),
     Dropped,
     /// It is deep enough, and too few nodes confirm it.

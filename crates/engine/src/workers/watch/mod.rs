@@ -424,8 +424,11 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Executes a command that must succeed before this round continues.
+    /// Executes a command that must succeed before this round continues. What a paused process
+    /// found is refused once another node has taken the role: that node has read these deposits and
+    /// would not look at them again.
     async fn must(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Result<(), Trouble> {
+        let action = Action::UnderRole(self.role.clone(), Box::new(action));
         let command = crate::command::Command { tenant, action };
         match self.workers.engine.execute(command).await {
             Ok(crate::command::Outcome::Refused(refused)) => {

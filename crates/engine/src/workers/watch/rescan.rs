@@ -56,7 +56,8 @@ impl Watch<'_> {
     async fn report(&self, wish: Wish, (blocks, found): (usize, usize), trouble: String) -> Result<(), Trouble> {
         let at = self.workers.clock().now();
         tracing::info!(target = %wish.target, blocks, found, trouble, "block rescan finished");
-        Ok(rescan::fulfil(&self.workers.store, &Report { wish: wish.id, at, blocks, found, trouble }).await?)
+        let report = Report { wish: wish.id, target: wish.target, at, blocks, found, trouble };
+        Ok(rescan::fulfil(&self.workers.store, &report).await?)
     }
 
     /// The blocks to rescan; `Err` = none, and why.

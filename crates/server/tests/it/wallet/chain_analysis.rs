@@ -215,8 +215,8 @@ async fn a_provider_that_is_down_for_a_moment_is_asked_again(on: On) {
     bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
     assert!(kept(&bank, &wallet).await.assessment.is_none(), "no decision was made");
     double.say(Says::Hops(None));
-    // The job's lease expires.
-    bank.bank.advance(Span::secs(61)).await;
+    // The longest delay between retries.
+    bank.bank.advance(Span::secs(60)).await;
     bank.newest(&wallet, "COMPLETED").await;
     assert!(double.asked().len() >= 2);
     bank.finish().await;

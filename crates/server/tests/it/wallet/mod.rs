@@ -5,7 +5,7 @@ pub mod acts;
 mod additions;
 mod audit;
 mod blacklist;
-mod chain;
+pub mod chain;
 mod chain_analysis;
 mod control;
 mod deliveries;

@@ -7,5 +7,6 @@ mod four_eyes;
 mod installation;
 pub mod officer;
 mod orders;
+mod rescans;
 
 use officer::Officer;

@@ -330,27 +330,32 @@ async fn a_payment_that_a_node_forgot_and_its_header_denied_is_seen_at_depth(on:
     node.finish().await;
 }
 
+/// Pays a request, and the node does not show that until the block was read again; returns the transaction's hash.
+pub async fn forgotten(node: &OwnNode, tricks: &Tricks, wallet: &str, request: &Json) -> String {
+    node.by_hand();
+    node.taken_in().await;
+    forgets(tricks, u32::MAX);
+    tricks.twist(|method, _, answer| {
+        if method == "eth_getBlockReceipts" {
+            no_such_method(answer);
+        }
+    });
+    pays(node, request).await;
+    let block = newest(node);
+    node.mine(DEPOSIT_DEPTH + 20);
+    read_again(node, quantity(&block["number"])).await;
+    assert_eq!(count(node, wallet).await, "0", "the node leaves it out");
+    tricks.replace();
+    block["transactions"][0].as_str().expect("a payment").to_owned()
+}
+
 async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
     for by_address in [true, false] {
         let tricks = Tricks::default();
         let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
         let wallet = node.wallet("rescan").await;
         let request = node.bank.request(&wallet, "25.00", "USDC").await;
-        node.by_hand();
-        node.taken_in().await;
-        forgets(&tricks, u32::MAX);
-        tricks.twist(|method, _, answer| {
-            if method == "eth_getBlockReceipts" {
-                no_such_method(answer);
-            }
-        });
-        pays(&node, &request).await;
-        let block = newest(&node);
-        let hash = block["transactions"][0].as_str().expect("a payment").to_owned();
-        node.mine(DEPOSIT_DEPTH + 20);
-        read_again(&node, quantity(&block["number"])).await;
-        assert_eq!(count(&node, &wallet).await, "0", "the node leaves it out");
-        tricks.replace();
+        let hash = forgotten(&node, &tricks, &wallet, &request).await;
         let store = node.running.store();
         let target = match by_address {
             true => Target::Vault(Address::parse(&node.bank.escrow(&request).await).expect("an address")),
@@ -375,20 +380,7 @@ async fn what_was_missed_in_an_unpaid_escrow_is_found_by_reconciliation(on: On) 
     let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
     let wallet = node.wallet("surplus").await;
     let request = node.bank.request(&wallet, "25.00", "USDC").await;
-    node.by_hand();
-    node.taken_in().await;
-    forgets(&tricks, u32::MAX);
-    tricks.twist(|method, _, answer| {
-        if method == "eth_getBlockReceipts" {
-            no_such_method(answer);
-        }
-    });
-    pays(&node, &request).await;
-    let number = quantity(&newest(&node)["number"]);
-    node.mine(DEPOSIT_DEPTH + 20);
-    read_again(&node, number).await;
-    assert_eq!(count(&node, &wallet).await, "0", "the node leaves it out");
-    tricks.replace();
+    forgotten(&node, &tricks, &wallet, &request).await;
     reconcile::want(node.running.store()).await.expect("asked");
     alerted(&node, AlertKind::ChainMismatch).await;
     node.steady();
@@ -466,8 +458,7 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
 
 async fn a_node_that_takes_no_batches_and_asks_for_pauses_serves(on: On) {
     let tricks = Tricks::default();
-    // What a pause keeps a worker from comes again when its lease has run out.
-    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets().set("engine.lease_s", "5")).await;
+    let node = OwnNode::tricked(on, &tricks, None, Setup::with_wallets()).await;
     let wallet = node.wallet("pauses").await;
     tricks.refuse_batches();
     let (request, _) = paid(&node, &wallet).await;

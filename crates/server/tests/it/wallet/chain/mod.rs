@@ -2,7 +2,7 @@
 //! once, and the books match the chain, whatever happens to blocks, transactions and nodes.
 
 mod depth;
-mod lying;
+pub mod lying;
 mod nodes;
 mod reconciled;
 mod reorgs;
@@ -102,7 +102,7 @@ fn assert_untold(node: &OwnNode, request: &Json) {
 }
 
 /// The wallet has its 25 USDC, in the books and on chain, and was notified once.
-async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
+pub async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
     node.bank.newest(wallet, "COMPLETED").await;
     let on_chain = address(node, wallet).await;
     let there =
