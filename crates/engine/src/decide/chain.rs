@@ -108,7 +108,7 @@ pub(super) fn act(
     }
 }
 
-/// Fills a nonce that the chain expects. A nonce ahead of ours is left alone.
+/// Fills a nonce that the chain expects. A nonce ahead of our next is left alone.
 fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
     let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
     if taking.chain_nonce >= next {

@@ -19,7 +19,7 @@ use crate::command::{Action, Idempotency, Outcome};
 /// The field that names a wallet.
 const FIELD: &str = "wallet_id";
 
-/// The customer for whom a wallet is requested (POST provision).
+/// Customer of a requested wallet (POST provision).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCustomer {
     /// The bank's own id.

@@ -28,7 +28,7 @@ pub enum Answered {
     Kept,
     /// No answer is needed, or not any more.
     NotAsked,
-    /// The address is a precompile, unowned, a token's or one of ours. Funds could not be returned
+    /// The address is a precompile, unowned, a token's or our own. Funds could not be returned
     /// from there.
     Unusable,
 }

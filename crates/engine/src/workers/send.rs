@@ -39,7 +39,7 @@ const FEE_WEIGHT: u128 = 16;
 /// A transaction count ahead of our books is trusted after this time if no second node is
 /// configured.
 const CLAIM_BELIEVED: Span = Span::secs(60);
-/// Such a claim expires after this time.
+/// The claim expires after this time.
 const CLAIM_FORGOTTEN: Span = Span::hours(1);
 /// A signer that cannot pay for this many transactions like the current one is low on gas.
 const LOW_GAS_TRANSACTIONS: u128 = 20;

@@ -107,3 +107,19 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
         assert!(matches!(outcome, Outcome::Refused(Refused::Fenced { current: -1, .. })), "{outcome:?}");
     });
 }
+
+#[test]
+fn a_rewind_that_was_cut_short_is_finished_although_the_chain_has_returned() {
+    with(Setup::default(), async |world| {
+        let deposit = seen(&world).await;
+        world.chain.height.store(1, Ordering::SeqCst);
+        world.work().await;
+        // Its former holder stopped before it had undone all blocks above the first.
+        world.store.set_meta("chain.rewinding", "0").await.expect("written");
+        world.later(Span::mins(2)).await;
+        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Orphaned, "found again with its log");
+        let tip = world.store.chain_headers(1).await.expect("readable")[0];
+        assert_eq!(tip.hash, BlockHash([1; 32]), "ingested again");
+        assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
+    });
+}

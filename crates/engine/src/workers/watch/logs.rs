@@ -111,7 +111,7 @@ impl Watch<'_> {
         Ok(kept)
     }
 
-    /// Whether a transfer to a vault is one of ours: a release from one of the wallet's escrows, or
+    /// Whether a transfer to a vault is our own: a release from one of the wallet's escrows, or
     /// a debit that the controller returns.
     async fn is_our_own(&self, payer: Option<&Watched>, from: Address, vault: &Watched) -> Result<bool, Trouble> {
         if vault.request.is_some() {

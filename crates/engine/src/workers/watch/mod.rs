@@ -76,6 +76,8 @@ struct Memory {
     looked_through: BTreeMap<Address, (Timestamp, Span)>,
     /// Height up to which blocks were re-read; `None` = not loaded from the store.
     read_again: Option<u64>,
+    /// Whether no rewind of a former holder of the lease is left unfinished.
+    is_rewound: bool,
     /// The rescan in progress.
     rescan: Option<rescan::Progress>,
     /// When wishes for rescans were looked for last.
@@ -94,6 +96,7 @@ impl Default for Memory {
             nodes: nodes::Ward::default(),
             looked_through: BTreeMap::new(),
             read_again: None,
+            is_rewound: false,
             rescan: None,
             looked_for_wishes: None,
         }
@@ -246,6 +249,7 @@ impl Workers {
         if role.as_ref() != memory.held.as_ref().map(|(role, _)| role) {
             // Another process may have held it in between, or our write failed.
             memory.read_again = None;
+            memory.is_rewound = false;
         }
         memory.held = role.clone().map(|role| (role, now));
         role
@@ -267,6 +271,9 @@ impl Workers {
 impl Watch<'_> {
     async fn round(&mut self) -> Result<Round, Trouble> {
         let newest = self.chain.head().await?;
+        if !self.memory.is_rewound {
+            self.finish_rewind(newest).await?;
+        }
         let headers = self.workers.store.chain_headers(TIMED_BLOCKS).await?;
         self.tip = headers.first().copied();
         self.memory.note_height(newest, self.workers.clock().now(), &headers);
@@ -371,7 +378,7 @@ impl Watch<'_> {
         Ok(Next::Taken)
     }
 
-    /// Ingests many blocks at once: those with logs of ours, and the last one. If the last one is
+    /// Ingests many blocks at once: those with our logs, and the last one. If the last one is
     /// the same before and after the logs were read, the logs are complete for its chain; other
     /// reorganizations are found in the next round.
     async fn catch_up(&mut self, tip: &Block, newest: u64) -> Result<(), Trouble> {

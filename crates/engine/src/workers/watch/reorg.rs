@@ -11,10 +11,24 @@ use crate::command::Action;
 use crate::command::chain::{ChainAction, TxKey};
 use crate::command::deposits::{DepositAction, DepositRef};
 
+/// Store key of the height that an unfinished rewind returns to; empty = none is unfinished.
+const REWINDING: &str = "chain.rewinding";
+
 impl Watch<'_> {
-    /// Walks back to the common ancestor. Deposits and transactions above it are notified first,
-    /// contracts with events above it are queried again, then the headers are deleted: after a
-    /// crash the same ancestor is found again.
+    /// Finishes a rewind that another holder of the role, or a fault, cut short. The chain may have
+    /// returned to the blocks above its ancestor since: what was undone there is found again
+    /// only if they are ingested again.
+    pub(super) async fn finish_rewind(&mut self, newest: u64) -> Result<(), Trouble> {
+        let kept = self.workers.store.meta(REWINDING).await?.and_then(|text| text.parse().ok());
+        if let Some(kept) = kept {
+            tracing::warn!(ancestor = kept, "unfinished chain reorganization resumed");
+            self.undo_above(kept, newest).await?;
+        }
+        self.memory.is_rewound = true;
+        Ok(())
+    }
+
+    /// Walks back to the common ancestor and undoes everything above it.
     pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
         let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
         let mut ancestor = None;
@@ -31,12 +45,8 @@ impl Watch<'_> {
         let depth = tip.saturating_sub(kept);
         tracing::warn!(depth, ancestor = kept, "chain reorganization detected");
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
-        self.forget_deposits(kept, newest).await?;
-        self.forget_transactions(kept).await?;
-        self.ask_issuers_again(kept).await?;
-        self.workers.store.rewind_chain(&self.role, kept).await?;
-        self.read_again_from(kept).await?;
-        self.memory.checked = None;
+        self.workers.store.set_meta(REWINDING, &kept.to_string()).await?;
+        self.undo_above(kept, newest).await?;
         if ancestor.is_none() {
             let what = format!("a reorganization reaches below block {oldest}, the oldest one tracked");
             self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;
@@ -45,6 +55,19 @@ impl Watch<'_> {
                 self.take_in(&block, &[]).await?;
             }
         }
+        Ok(())
+    }
+
+    /// Deposits and transactions are notified first, contracts with events there are queried again,
+    /// then the headers are deleted.
+    async fn undo_above(&mut self, kept: u64, newest: u64) -> Result<(), Trouble> {
+        self.forget_deposits(kept, newest).await?;
+        self.forget_transactions(kept).await?;
+        self.ask_issuers_again(kept).await?;
+        self.workers.store.rewind_chain(&self.role, kept).await?;
+        self.read_again_from(kept).await?;
+        self.workers.store.set_meta(REWINDING, "").await?;
+        self.memory.checked = None;
         Ok(())
     }
 
