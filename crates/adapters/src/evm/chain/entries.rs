@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::EvmChain;
 use super::quorum::disagreement;
-use super::reads;
+use super::reads::{self, BLOCK_BY_NUMBER, header_params};
 use crate::evm::bloom::Bloom;
 use crate::evm::logs;
-use crate::evm::rpc::{Endpoint, RpcFault, height};
+use crate::evm::rpc::{Endpoint, Request, RpcFault, height, read};
 use crate::evm::wire::{Header, Log, TxReceipt};
 
 const GET_LOGS: &str = "eth_getLogs";
@@ -144,7 +144,7 @@ impl EvmChain {
         controllers: &[Address],
     ) -> Result<Vec<ChainLog>, RpcFault> {
         let filter = json!({"fromBlock": height(from), "toBlock": height(to), "topics": [logs::topics()]});
-        match node.ask::<Vec<Log>>(GET_LOGS, Value::Array(vec![filter])).await {
+        match logs_up_to(node, to, filter).await {
             Ok(logs) => {
                 let within = from..=to;
                 self.ours(controllers).read(logs, |log| within.contains(&log.block_number.0))
@@ -167,8 +167,8 @@ impl EvmChain {
         let tokens: Vec<String> = self.tokens.iter().map(|token| token.address.to_string()).collect();
         let topics = json!([logs::transfer_topic(), null, logs::address_topic(&account)]);
         let (from_block, to_block) = (height(from), height(to));
-        let filter = json!([{"fromBlock": from_block, "toBlock": to_block, "address": tokens, "topics": topics}]);
-        let said = self.every(|node| Box::pin(node.ask::<Vec<Log>>(GET_LOGS, filter.clone()))).await;
+        let filter = json!({"fromBlock": from_block, "toBlock": to_block, "address": tokens, "topics": topics});
+        let said = self.every(|node| Box::pin(logs_up_to(node, to, filter.clone()))).await;
         let (mut blocks, mut answered, mut failed) = (BTreeSet::new(), false, None);
         for (node, logs) in said {
             match logs {
@@ -196,6 +196,20 @@ fn belongs(log: &Log, block: &Block) -> bool {
 /// Whether a block may contain transfers of a token; on a chain without blooms every block may.
 fn may_have_transfers(bloom: Option<&Bloom>, token: Address) -> bool {
     bloom.is_none_or(|bloom| bloom.is_empty() || bloom.may_have(&token.0) && bloom.may_have(&logs::transfer_word().0))
+}
+
+/// A node's logs by a filter that ends at block `to`. A node that has not reached this block
+/// returns the logs below it and does not say so: it is asked for the block first.
+async fn logs_up_to(node: &Endpoint, to: u64, filter: Value) -> Result<Vec<Log>, RpcFault> {
+    let requests =
+        [Request::new(BLOCK_BY_NUMBER, header_params(height(to))), Request::new(GET_LOGS, Value::Array(vec![filter]))];
+    let mut answers = node.ask_all(&requests).await?.into_iter();
+    let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
+    let (header, logs) = (next()?, next()?);
+    if read::<Option<Header>>(BLOCK_BY_NUMBER, header)?.is_none() {
+        return Err(RpcFault::Malformed(format!("it does not have block {to}")));
+    }
+    read(GET_LOGS, logs)
 }
 
 async fn header_of(node: &Endpoint, hash: BlockHash) -> Result<(Block, Option<Bloom>), RpcFault> {

@@ -284,16 +284,18 @@ async fn a_block_with_too_many_logs_is_read_by_its_receipts() {
 #[tokio::test]
 async fn logs_of_a_range_lie_within_it_and_are_in_order() {
     let later = BlockHash([8; 32]);
-    let first = node().on("eth_getLogs", json!([transfer(0, later, 8), transfer(4, BLOCK, 7), transfer(3, BLOCK, 7)]));
+    let reached = || node().on("eth_getBlockByNumber", header(8, 8));
+    let first =
+        reached().on("eth_getLogs", json!([transfer(0, later, 8), transfer(4, BLOCK, 7), transfer(3, BLOCK, 7)]));
     let logs = chain(&first).logs_in(7, 8, &[]).await.expect("logs");
     let places: Vec<_> = logs.iter().map(|log| (log.block_number, log.log_index, log.ordinal)).collect();
     assert_eq!(places, [(7, 3, 0), (7, 4, 1), (8, 0, 0)]);
-    assert_eq!(first.asked()[0].1[0]["toBlock"], json!("0x8"));
+    assert_eq!(first.asked()[1].1[0]["toBlock"], json!("0x8"));
     let text = is_unreachable(chain(&first).logs_in(7, 7, &[]).await);
     assert!(text.contains("another block"), "{text}");
     // For a range, a node may return fewer results than expected.
     for message in ["header not found", "please upgrade your plan", "", "internal error"] {
-        let first = node().refusing("eth_getLogs", -32000, message);
+        let first = reached().refusing("eth_getLogs", -32000, message);
         assert_eq!(chain(&first).logs_in(1, 2, &[]).await, Err(ChainFault::TooMuch), "{message}");
         assert!(is_unreachable(chain(&first).logs_in(1, 1, &[]).await).contains(message));
     }
@@ -301,7 +303,7 @@ async fn logs_of_a_range_lie_within_it_and_are_in_order() {
 
 #[tokio::test]
 async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
-    let first = node().on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let first = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
     let other = || node().on("eth_getBlockByNumber", header(7, 7));
     let second = other().on("eth_getLogs", json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]));
     let found = chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await;
@@ -313,6 +315,21 @@ async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
     assert_eq!(both.logs_again(7, 7, &[]).await.map(|logs| logs.len()), Ok(1));
     let second = broken(Err(TransportFault::Failed("gone".to_owned())));
     assert_eq!(chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
+}
+
+#[tokio::test]
+async fn a_node_does_not_answer_for_a_range_whose_end_it_has_not_reached() {
+    let lagging = || node().on("eth_getBlockByNumber", Value::Null).on("eth_getLogs", json!([]));
+    let first = lagging();
+    let both = chain_of(&first, None);
+    assert_eq!(both.logs_in(7, 8, &[]).await, Err(ChainFault::TooMuch));
+    assert!(is_unreachable(both.logs_in(8, 8, &[]).await).contains("does not have block 8"));
+    assert_eq!(both.blocks_paying(USDC, 7, 8).await, Err(ChainFault::TooMuch));
+    let first = lagging();
+    let second = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let both = chain_of(&first, Some(&second));
+    assert_eq!(both.logs_in(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
+    assert_eq!(both.blocks_paying(USDC, 7, 8).await, Ok(vec![7]));
 }
 
 #[tokio::test]

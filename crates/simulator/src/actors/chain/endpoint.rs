@@ -44,8 +44,10 @@ impl Endpoint {
         self.has_fault(|fault| *fault == EndpointFault::Silent)
     }
 
-    pub fn refuses_ranges(&self) -> bool {
-        self.has_fault(|fault| *fault == EndpointFault::RefusesRanges)
+    /// Whether it answers for the logs of a range, which it must have reached the end of.
+    pub fn gives_range(&self, from: u64, to: u64) -> bool {
+        let refuses = from < to && self.has_fault(|fault| *fault == EndpointFault::RefusesRanges);
+        !refuses && self.view.height >= to
     }
 
     /// Whether its headers hide the logs that it leaves out.

@@ -154,7 +154,7 @@ impl Chain for ChainNode {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
-            let able = endpoints.serving().filter(|endpoint| from == to || !endpoint.refuses_ranges());
+            let able = endpoints.serving().filter(|endpoint| endpoint.gives_range(from, to));
             let logs: Vec<Vec<ChainLog>> = able.map(|endpoint| endpoint.logs(blocks, from, to)).collect();
             if logs.is_empty() {
                 return Err(ChainFault::TooMuch);

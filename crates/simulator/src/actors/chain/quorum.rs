@@ -116,8 +116,8 @@ impl Endpoints {
         mut endpoints: impl Iterator<Item = &'a Endpoint>,
         (from, to): (u64, u64),
     ) -> Result<Vec<ChainLog>, ChainFault> {
-        match endpoints.find(|endpoint| from == to || !endpoint.refuses_ranges()) {
-            Some(endpoint) => Ok(endpoint.logs(blocks, from, to.min(endpoint.view.height))),
+        match endpoints.find(|endpoint| endpoint.gives_range(from, to)) {
+            Some(endpoint) => Ok(endpoint.logs(blocks, from, to)),
             None if from < to => Err(ChainFault::TooMuch),
             None => unreachable("no answer in time"),
         }
