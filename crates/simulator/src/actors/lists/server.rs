@@ -32,8 +32,18 @@ pub(super) struct Way {
     world: Arc<ListWorld>,
     when: When,
     /// The whole editions that came this way, by list.
-    came: Mutex<[Option<Edition>; SOURCES]>,
+    came: Mutex<Arrivals>,
 }
+
+/// A whole edition that came, and the one that was stored then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    pub(super) edition: Edition,
+    pub(super) stored: Option<Edition>,
+}
+
+/// What came, by list.
+pub(super) type Arrivals = [Option<Came>; SOURCES];
 
 impl Way {
     pub(super) fn new(world: Arc<ListWorld>, when: When) -> Way {
@@ -41,7 +51,7 @@ impl Way {
     }
 
     /// The whole editions that came.
-    pub(super) fn came(&self) -> [Option<Edition>; SOURCES] {
+    pub(super) fn came(&self) -> Arrivals {
         *self.came.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,7 +87,9 @@ impl Way {
             Some(ListFault::Redirects) | None => editions::document(source, published),
         };
         let whole = editions::recognise(&bytes).map(|(_, edition)| edition);
-        self.came.lock().unwrap_or_else(PoisonError::into_inner)[source] = whole;
+        let stored = self.world.stored_copies()[source].map(|held| held.edition);
+        let came = whole.map(|edition| Came { edition, stored });
+        self.came.lock().unwrap_or_else(PoisonError::into_inner)[source] = came;
         self.world.sim.trace(format_args!("list server {source} has {whole:?}, {} bytes", bytes.len()));
         Ok(Served::Document(Fetched { bytes, last_modified: None }))
     }

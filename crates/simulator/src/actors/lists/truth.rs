@@ -4,7 +4,8 @@
 use domain::screening::{HIT_FROM, Party, REVIEW_FROM, Screened, Verdict};
 use domain::time::{Span, Timestamp};
 
-use super::editions::{self, Edition, Entry, SOURCES};
+use super::editions::{self, Edition, Entry};
+use super::server::Arrivals;
 use super::{Held, ListWorld, Lists};
 use crate::run::NodeNumber;
 
@@ -30,14 +31,15 @@ impl ListWorld {
         node: NodeNumber,
         now: Timestamp,
         copies: Lists,
-        came: [Option<Edition>; SOURCES],
+        came: Arrivals,
         error: Option<&String>,
     ) {
         let mut held = Lists::default();
         for (source, (copy, came)) in copies.into_iter().zip(came).enumerate() {
             let is_fresh = |copy: &Held| now - copy.read_at <= CLEARS_FOR;
             let is_older = |edition: Edition| copy.is_some_and(|copy| edition < copy.edition);
-            let read = came.filter(|edition| !is_older(*edition)).map(|edition| Held { edition, read_at: now });
+            let read = came.map(|came| came.edition).filter(|edition| !is_older(*edition));
+            let read = read.map(|edition| Held { edition, read_at: now });
             let fallback = copy.filter(|copy| now - copy.read_at <= STARTS_FOR);
             held[source] = copy.filter(is_fresh).or(read).or(fallback);
         }
@@ -50,18 +52,14 @@ impl ListWorld {
     }
 
     /// A node has read its lists again, with this outcome for each.
-    pub(super) fn refreshed(
-        &self,
-        node: NodeNumber,
-        now: Timestamp,
-        came: [Option<Edition>; SOURCES],
-        taken: &[Result<String, String>],
-    ) {
+    pub(super) fn refreshed(&self, node: NodeNumber, now: Timestamp, came: Arrivals, taken: &[Result<String, String>]) {
         for (source, came) in came.into_iter().enumerate() {
             let Some(outcome) = taken.get(source) else { return self.complain(format!("no outcome of list {source}")) };
-            let known = self.newest_known(node, source);
+            let in_force = self.state().held[node][source].map(|held| held.edition);
+            let known = in_force.max(came.and_then(|came| came.stored));
+            let came = came.map(|came| came.edition);
             let is_good = came.is_some_and(|edition| known.is_none_or(|known| edition >= known));
-            self.sim.trace(format_args!("node {node} reads list {source} {:?}: {outcome:?}", came));
+            self.sim.trace(format_args!("node {node} reads list {source} {came:?}: {outcome:?}"));
             match (outcome, came) {
                 (Ok(version), None) => {
                     self.complain(format!("node {node} took a broken list {source} ({version})"));
@@ -71,7 +69,6 @@ impl ListWorld {
                         "node {node} took edition {edition} of list {source} ({version}), an older one than {known:?}"
                     ));
                 }
-                // Another node may have stored a newer one since.
                 (Err(error), Some(edition)) if is_good => {
                     self.complain(format!("node {node} refused edition {edition} of list {source}: {error}"));
                 }
@@ -81,13 +78,6 @@ impl ListWorld {
                 self.state().held[node][source] = Some(Held { edition, read_at: now });
             }
         }
-    }
-
-    /// The newest edition of a list that a node has, or that is stored.
-    fn newest_known(&self, node: NodeNumber, source: usize) -> Option<Edition> {
-        let state = self.state();
-        let known = state.held[node][source].into_iter().chain(state.stored[source]);
-        known.map(|held| held.edition).max()
     }
 
     /// What a screening by a node should find.
