@@ -16,7 +16,7 @@ use crate::run::Owner;
 use crate::wallet_installation::{DUST_BELOW, STRANGE_TOKEN, token};
 
 /// Of a thousand schedules with wallets so many have crowds.
-const CROWDED_PER_MILLE: u64 = 300;
+const CROWDED_PER_MILLE: u64 = 80;
 /// One payment in so many has a crowd there, and …
 const CROWD_EVERY: usize = 2;
 /// … one in so many is left out: the schedule has as many deposits as before.
