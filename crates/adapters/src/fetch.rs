@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::ports::Answer;
 use futures_util::StreamExt as _;
 use reqwest::Url;
 use reqwest::header::{LOCATION, USER_AGENT};
@@ -54,10 +55,45 @@ pub enum FetchError {
 
 /// A fetched document.
 #[derive(Debug)]
-pub(crate) struct Fetched {
-    pub(crate) bytes: Vec<u8>,
+pub struct Fetched {
+    /// Its content.
+    pub bytes: Vec<u8>,
     /// The `Last-Modified` header, if the server sends one.
-    pub(crate) last_modified: Option<String>,
+    pub last_modified: Option<String>,
+}
+
+/// A server's response to one GET.
+#[derive(Debug)]
+pub enum Served {
+    /// The complete document.
+    Document(Fetched),
+    /// A redirect to this `Location`, as sent.
+    Redirect(String),
+}
+
+/// One GET without redirects. An HTTP client implements it; the simulator has servers of its own.
+pub trait Transport: Send + Sync {
+    /// GETs `url`, at most `max_bytes` of it.
+    fn get<'a>(&'a self, url: &'a str, user_agent: &'a str, max_bytes: usize)
+    -> Answer<'a, Result<Served, FetchError>>;
+}
+
+impl Transport for reqwest::Client {
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        user_agent: &'a str,
+        max_bytes: usize,
+    ) -> Answer<'a, Result<Served, FetchError>> {
+        Box::pin(async move {
+            let at = parsed(url)?;
+            let response = ask(reqwest::Client::get(self, at.clone()).header(USER_AGENT, user_agent), &at).await?;
+            match location(&at, &response)? {
+                Some(location) => Ok(Served::Redirect(location)),
+                None => body(response, &at, max_bytes).await.map(Served::Document),
+            }
+        })
+    }
 }
 
 /// Maximum number of redirects followed for one document.
@@ -74,7 +110,7 @@ pub(crate) async fn get(client: &reqwest::Client, url: &str, max_bytes: usize) -
 /// rules as `url`, and only a chain that starts on this machine may end there. The client must not
 /// carry credentials.
 pub(crate) async fn get_following(
-    client: &reqwest::Client,
+    client: &dyn Transport,
     url: &str,
     user_agent: &str,
     max_bytes: usize,
@@ -82,11 +118,15 @@ pub(crate) async fn get_following(
     let mut at = parsed(url)?;
     let begins_here = is_this_machine(&at);
     for _ in 0..=MAX_REDIRECTS {
-        let response = ask(client.get(at.clone()).header(USER_AGENT, user_agent), &at).await?;
-        let Some(target) = target(&at, &response)? else { return body(response, &at, max_bytes).await };
+        let location = match client.get(at.as_str(), user_agent, max_bytes).await? {
+            Served::Document(fetched) => return Ok(fetched),
+            Served::Redirect(location) => location,
+        };
+        let wrong = |detail: &str| FetchError::Redirect { url: shown(&at), detail: detail.to_owned() };
+        let target = at.join(&location).map_err(|_| wrong("to a Location that is not a URL"))?;
         check(&target)?;
         if is_this_machine(&target) && !begins_here {
-            return Err(FetchError::Redirect { url: shown(&at), detail: "leads to this machine".to_owned() });
+            return Err(wrong("leads to this machine"));
         }
         at = target;
     }
@@ -98,15 +138,15 @@ async fn ask(request: reqwest::RequestBuilder, at: &Url) -> Result<reqwest::Resp
     answer.map_err(|error| transport(at, error))
 }
 
-/// The target of a redirect; `None` for any other answer.
-fn target(at: &Url, response: &reqwest::Response) -> Result<Option<Url>, FetchError> {
+/// The `Location` of a redirect; `None` for any other answer.
+fn location(at: &Url, response: &reqwest::Response) -> Result<Option<String>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let wrong = |detail: &str| FetchError::Redirect { url: shown(at), detail: detail.to_owned() };
     let location = response.headers().get(LOCATION).ok_or_else(|| wrong("without a Location"))?;
     let location = location.to_str().map_err(|_| wrong("to a Location that is not text"))?;
-    at.join(location).map(Some).map_err(|_| wrong("to a Location that is not a URL"))
+    Ok(Some(location.to_owned()))
 }
 
 async fn body(response: reqwest::Response, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {

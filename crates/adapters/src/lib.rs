@@ -13,4 +13,4 @@ pub mod screening;
 pub mod webhooks;
 
 mod fetch;
-pub use fetch::FetchError;
+pub use fetch::{FetchError, Fetched, Served, Transport};

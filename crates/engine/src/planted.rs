@@ -35,6 +35,8 @@ pub enum Planted {
     ForgottenInquiry,
     /// A rejected payment keeps its reservation.
     KeptReservation,
+    /// Sanction lists of any age clear names.
+    StaleListsClear,
     /// A transaction's nonce is read from the chain, ignoring those assigned before (the simulator
     /// drops the schema's constraint too).
     NonceOutsideCommit,
@@ -46,11 +48,15 @@ pub enum Planted {
     ReturnedTwice,
     /// A webhook is marked as delivered before the endpoint answers.
     EarlyAcknowledgement,
+    /// A deposit that is not worth a release is judged like any other.
+    DustIsJudged,
+    /// A deposit is attributed to the latest submission of details, at whichever address it arrived.
+    LastSubmissionPays,
 }
 
 impl Planted {
     /// Every bug of payments.
-    pub const ALL: [Planted; 13] = [
+    pub const ALL: [Planted; 14] = [
         Planted::NoInquiry,
         Planted::EventOutsideCommit,
         Planted::NoQuoteGuard,
@@ -64,15 +70,18 @@ impl Planted {
         Planted::DoubtIsSuccess,
         Planted::ForgottenInquiry,
         Planted::KeptReservation,
+        Planted::StaleListsClear,
     ];
 
     /// Bugs of the wallet service: found only by schedules that move coins.
-    pub const OF_WALLETS: [Planted; 5] = [
+    pub const OF_WALLETS: [Planted; 7] = [
         Planted::NonceOutsideCommit,
         Planted::CreditBeforeDepth,
         Planted::ReleaseUnchecked,
         Planted::ReturnedTwice,
         Planted::EarlyAcknowledgement,
+        Planted::DustIsJudged,
+        Planted::LastSubmissionPays,
     ];
 
     /// Its name.
@@ -92,11 +101,14 @@ impl Planted {
             Planted::DoubtIsSuccess => "doubt_is_success",
             Planted::ForgottenInquiry => "forgotten_inquiry",
             Planted::KeptReservation => "kept_reservation",
+            Planted::StaleListsClear => "stale_lists_clear",
             Planted::NonceOutsideCommit => "nonce_outside_the_commit",
             Planted::CreditBeforeDepth => "credit_before_depth",
             Planted::ReleaseUnchecked => "release_not_rechecked",
             Planted::ReturnedTwice => "returned_twice",
             Planted::EarlyAcknowledgement => "early_acknowledgement",
+            Planted::DustIsJudged => "dust_is_judged",
+            Planted::LastSubmissionPays => "last_submission_pays",
         }
     }
 }

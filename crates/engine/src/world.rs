@@ -12,6 +12,7 @@ use domain::ports::{
 };
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
+use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::WalletEventEntry;
 use store::EventRecord;
@@ -19,6 +20,7 @@ use store::EventRecord;
 use crate::health::RailHealth;
 use crate::lag::JobLag;
 use crate::pace::RailPace;
+use crate::planted::{self, Planted};
 use crate::switches::Switches;
 
 /// Configuration and ports.
@@ -54,6 +56,15 @@ pub struct World {
 }
 
 impl World {
+    /// Screens names on the lists in force.
+    pub(crate) fn screened(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
+        let screened = self.screen.screen(parties, now);
+        if planted::is(Planted::StaleListsClear) {
+            return Screened { stale: false, ..screened };
+        }
+        screened
+    }
+
     /// The rails that nothing is sent over at `now`: unhealthy ones and those switched off.
     pub fn resting_rails(&self, now: Timestamp) -> BTreeSet<RailId> {
         let mut rails = self.health.unhealthy(now);

@@ -14,9 +14,11 @@ use crate::services::Services;
 
 mod actors;
 mod chain;
+mod lists;
 
 pub use actors::{Dialect, EndpointFault};
 pub use chain::WebhookFault;
+pub use lists::ListFault;
 
 /// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,6 +205,17 @@ pub enum Fault {
         /// What it does.
         how: EndpointFault,
     },
+    /// The server of a sanction list does not serve it as it should.
+    Lists {
+        /// Which list.
+        source: usize,
+        /// How long after the start.
+        after: Span,
+        /// For how long.
+        span: Span,
+        /// What it does.
+        how: ListFault,
+    },
 }
 
 /// Who wrote.
@@ -272,6 +285,7 @@ pub fn draw(seed: u64) -> Vec<Fault> {
         drawn.extend(chain::draw(seed));
     }
     drawn.extend(actors::draw(seed));
+    drawn.extend(lists::draw(seed));
     drawn
 }
 

@@ -28,6 +28,8 @@ pub const QUOTE_TTL: Span = Span::secs(30);
 pub const NAME_IN_REVIEW: &str = "Review Samplekhan";
 /// A beneficiary who is on the list.
 pub const NAME_LISTED: &str = "Listed Samplekhan";
+/// A party who is on no list in the beginning.
+pub const NAME_FURTHER: &str = "Zubaida Furtherwala";
 /// 2026-11-21T07:00:00Z
 pub const START: Timestamp = Timestamp(1_795_244_400_000_000);
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use domain::time::{Span, Timestamp};
 
-use crate::actors::{self, Bank, Banks, ChainWorld, Cluster, Network, Truth, WalletSide, Wishes, Workload};
+use crate::actors::{self, Bank, Banks, ChainWorld, Cluster, ListWorld, Network, Truth, WalletSide, Wishes, Workload};
 use crate::audit::{Auditor, Outside};
 use crate::bench::Bench;
 use crate::faults::{Fault, Injector, Write};
 use crate::installation::{self, START};
 use crate::random::{Random, SharedRandom};
 use crate::run::{Executor, NODES, Owner, Polled, Sim, Trace};
-use crate::services::Services;
+use crate::services::{Services, loads_lists};
 use crate::wallet_installation;
 
 /// Simulated time after healing by which everything must have ended.
@@ -119,7 +119,7 @@ fn wallet_side(
     wallet_installation::enrol(store, wishes)?;
     let blocks = wallet_installation::chain(wishes, seed);
     Ok(WalletSide {
-        config: Arc::new(wallet_installation::config(&mut random)),
+        config: Arc::new(wallet_installation::config(&mut random, wishes)),
         chain: Arc::new(ChainWorld::new(sim.clone(), injector.clone(), blocks, seed)),
         banks: Arc::new(Banks::new(seed)),
         blacklists: wishes.blacklists,
@@ -133,6 +133,9 @@ impl Schedule {
         let sim = Sim::new(START, Trace::new(keep_trace));
         let injector = Arc::new(Injector::new(sim.clone(), faults));
         let store = bench.lend(&sim, &injector, seed)?;
+        let truth = Arc::new(Truth::default());
+        let servers = || ListWorld::new(sim.clone(), store.clone(), injector.clone(), truth.clone(), seed);
+        let lists = loads_lists(seed).then(servers);
         let bank = Arc::new(Bank::new(seed, injector.all(), START));
         let network = Arc::new(Network {
             bank: bank.clone(),
@@ -143,7 +146,8 @@ impl Schedule {
         let mut random = Random::stream(seed, "installation");
         let (corridors, tuning) = (installation::corridors(&mut random), installation::tuning(&mut random));
         let services = Services::of(seed);
-        let wishes = if services.wallets { Some(Wishes::draw(seed)) } else { None };
+        let wishes = services.wallets.then(|| Wishes::draw(seed).with_crowds(seed));
+        let wishes = wishes.map(|wishes| if lists.is_some() { wishes.with_further_names() } else { wishes });
         let side = wishes.as_ref().map(|wishes| wallet_side(&sim, &injector, &store, wishes, seed)).transpose()?;
         let outside = side.as_ref().map(|side| Outside {
             chain: side.chain.clone(),
@@ -151,10 +155,12 @@ impl Schedule {
             config: side.config.clone(),
             blacklists: side.blacklists,
         });
-        let cluster = Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, side, seed));
-        let auditor = Arc::new(Auditor::new(sim.clone(), store.clone(), bank.clone(), outside.clone()));
-        let truth = Arc::new(Truth::default());
+        let cluster =
+            Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, (side, lists.clone()), seed));
+        let auditor =
+            Arc::new(Auditor::new(sim.clone(), store.clone(), (bank.clone(), lists.clone()), outside.clone()));
         let workload = if services.payments { Workload::draw(seed) } else { Workload::default() };
+        let workload = if lists.is_some() { workload.with_further_names() } else { workload };
         let executor = Executor::new(sim.clone(), Random::stream(seed, "schedule"));
         (0..NODES).for_each(|node| cluster.start(node));
         let (inner, running) = (sim.clone(), bank.clone());

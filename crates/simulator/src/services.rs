@@ -9,6 +9,15 @@ use crate::random::Random;
 /// want make them five times as long as payments alone.
 const WALLETS_ONE_IN: usize = 20;
 
+/// Of a thousand schedules so many have nodes that load sanction lists from servers; the others go by the name alone.
+/// They take three times as long as the others.
+const WITH_LISTS_PER_MILLE: u64 = 30;
+
+/// Whether the nodes of a schedule load sanction lists from servers.
+pub fn loads_lists(seed: u64) -> bool {
+    Random::stream(seed, "loads lists").chance(WITH_LISTS_PER_MILLE)
+}
+
 /// Which seeds a campaign plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum About {

@@ -24,6 +24,8 @@ use crate::random::Random;
 pub const CHAIN_ID: u64 = 31_337;
 /// Our share of an exchange, in basis points.
 pub const SPREAD_BPS: u32 = 50;
+/// Deposits below this are not worth a release, in schedules with crowds: in minor units.
+pub const DUST_BELOW: i64 = 3 * COIN;
 /// A token that nobody supports.
 pub const STRANGE_TOKEN: Address = Address([0xee; 20]);
 /// Fees are never raised above this.
@@ -39,12 +41,12 @@ pub const fn token(coin: StableCoin) -> Address {
 }
 
 /// What is configured about the chain in a seed.
-pub fn config(random: &mut Random) -> ChainConfig {
+pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
     ChainConfig {
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
-        release_min: ReleaseMin::Fixed(0),
+        release_min: ReleaseMin::Fixed(if wishes.crowded { DUST_BELOW } else { 0 }),
         small_below: 1_000 * COIN,
         small_depth: Depth::Blocks(random.pick(&[1, 1, 2, 3, 6, 12])),
         medium_below: 2_000 * COIN,

@@ -19,7 +19,7 @@ use super::index::{Match, SanctionLists};
 use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
-use crate::fetch::{self, FetchError};
+use crate::fetch::{self, FetchError, Transport};
 
 /// Lists whose last successful load is older than this clear no party (`decisions.md`, "Risk").
 pub const STALE_AFTER: Span = Span::hours(24);
@@ -86,6 +86,8 @@ pub struct KeptCopy {
 pub trait KeptLists: std::fmt::Debug + Send + Sync {
     /// The copy stored under a key.
     fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>>;
+    /// The digest of the copy stored under a key, without its documents.
+    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>>;
     /// Stores a copy, replacing an older one.
     fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>>;
 }
@@ -136,6 +138,17 @@ pub enum RefreshError {
         before: usize,
         /// Entries read.
         now: usize,
+    },
+    /// The server has an earlier list than the one in force or stored, which would clear the names
+    /// listed since.
+    #[error("{list}: published on {now}, earlier than the list of {before} in force or stored")]
+    Older {
+        /// Name of the list.
+        list: String,
+        /// Publication date in force or stored.
+        before: Date,
+        /// Publication date read.
+        now: Date,
     },
     /// The source cannot be read, and its stored copy is too old.
     #[error("{failed}; the last good copy is of {} and too old", .read_at.date())]
@@ -232,7 +245,7 @@ impl ListBook {
     pub async fn load(
         sources: Vec<ListSource>,
         settings: ListSettings,
-        client: &reqwest::Client,
+        client: &dyn Transport,
         now: Timestamp,
     ) -> Result<ListBook, RefreshError> {
         let firsts = join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
@@ -242,12 +255,13 @@ impl ListBook {
     }
 
     /// Reads every source again. A failed source keeps its old list and its old load time.
-    pub async fn refresh(&self, client: &reqwest::Client, now: Timestamp) -> ListRefresh {
+    pub async fn refresh(&self, client: &dyn Transport, now: Timestamp) -> ListRefresh {
         let mut loaded = self.in_force().loaded.clone();
-        let reading = self.sources.iter().zip(&loaded).map(|(source, slot)| {
-            let before = slot.as_ref().filter(|slot| !slot.is_copy).map(|slot| slot.list.clone());
-            read_and_keep(source, &self.settings, client, before, now)
-        });
+        let reading = self
+            .sources
+            .iter()
+            .zip(&loaded)
+            .map(|(source, slot)| read_and_keep(source, &self.settings, client, slot.as_ref(), now));
         let mut outcomes = Vec::with_capacity(self.sources.len());
         for (outcome, slot) in join_all(reading).await.into_iter().zip(&mut loaded) {
             outcomes.push(outcome.map(|list| {
@@ -367,15 +381,14 @@ impl InForce {
 
 /// Indexing takes a second for large lists: keep it off the threads that serve requests.
 async fn index(loaded: Vec<Option<Loaded>>) -> Result<InForce, RefreshError> {
-    let indexed = tokio::task::spawn_blocking(move || InForce::of(loaded)).await;
-    indexed.map_err(|error| RefreshError::Interrupted(error.to_string()))
+    off_thread(move || InForce::of(loaded)).await
 }
 
 /// Loads a source at startup.
 async fn first(
     source: &ListSource,
     settings: &ListSettings,
-    client: &reqwest::Client,
+    client: &dyn Transport,
     now: Timestamp,
 ) -> Result<Loaded, RefreshError> {
     let copy = kept(source, settings).await;
@@ -384,15 +397,16 @@ async fn first(
         Some(copy) if source.is_remote() && now - copy.1 <= STALE_AFTER => return Ok(of_copy(copy)),
         copy => copy,
     };
-    match (read_and_keep(source, settings, client, None, now).await, copy) {
+    let copy = copy.map(of_copy);
+    match (read_and_keep(source, settings, client, copy.as_ref(), now).await, copy) {
         (Ok(list), _) => Ok(Loaded { list: Arc::new(list), read_at: now, is_copy: false }),
         (Err(error), None) => Err(error),
-        (Err(error), Some((_, read_at))) if now - read_at > KEPT_FOR => {
+        (Err(error), Some(Loaded { read_at, .. })) if now - read_at > KEPT_FOR => {
             Err(RefreshError::KeptTooOld { failed: error.to_string(), read_at })
         }
         (Err(error), Some(copy)) => {
-            tracing::warn!(%error, list = copy.0.name, read_on = %copy.1.date(), "a sanction list cannot be read, its last good copy is used");
-            Ok(of_copy(copy))
+            tracing::warn!(%error, list = copy.list.name, read_on = %copy.read_at.date(), "a sanction list cannot be read, its last good copy is used");
+            Ok(copy)
         }
     }
 }
@@ -417,22 +431,31 @@ async fn kept(source: &ListSource, settings: &ListSettings) -> Option<(List, Tim
     }
 }
 
-/// Reads a source, and stores a copy.
+/// Reads a source, and stores a copy. `before` is the list in force.
 async fn read_and_keep(
     source: &ListSource,
     settings: &ListSettings,
-    client: &reqwest::Client,
-    before: Option<Arc<List>>,
+    client: &dyn Transport,
+    before: Option<&Loaded>,
     now: Timestamp,
 ) -> Result<List, RefreshError> {
     let documents = read_documents(source, settings, client).await?;
     let copy = settings.kept.as_ref().map(|copies| (copies, documents.clone()));
     let list = parse(documents).await?;
-    if let Some(before) = before
-        && list.entries.len() * 100 < before.entries.len() * SHRUNK_BELOW_PERCENT
+    if let Some(before) = before.filter(|before| !before.is_copy)
+        && list.entries.len() * 100 < before.list.entries.len() * SHRUNK_BELOW_PERCENT
     {
-        let (before, now) = (before.entries.len(), list.entries.len());
+        let (before, now) = (before.list.entries.len(), list.entries.len());
         return Err(RefreshError::Shrunk { list: list.name, before, now });
+    }
+    if source.is_remote() {
+        let stored = stored_instead(source, settings, &list, before).await;
+        let known = before.and_then(|before| before.list.published).max(stored.and_then(|stored| stored.published));
+        if let (Some(now), Some(before)) = (list.published, known)
+            && now < before
+        {
+            return Err(RefreshError::Older { list: list.name, before, now });
+        }
     }
     if let Some((copies, documents)) = copy {
         let copy = KeptCopy { name: list.name.clone(), digest: hex(&list.sha256), read_at: now, documents };
@@ -443,10 +466,32 @@ async fn read_and_keep(
     Ok(list)
 }
 
+/// The stored copy, if it is neither the list that was read nor the one in force: another node may
+/// have read a newer one.
+async fn stored_instead(
+    source: &ListSource,
+    settings: &ListSettings,
+    list: &List,
+    before: Option<&Loaded>,
+) -> Option<List> {
+    let digest = match settings.kept.as_ref()?.digest(&source.key()).await {
+        Ok(digest) => digest?,
+        Err(error) => {
+            tracing::warn!(error, list = list.name, "the digest of a sanction list's copy cannot be read");
+            return None;
+        }
+    };
+    let known = [Some(&list.sha256), before.map(|before| &before.list.sha256)];
+    if known.into_iter().flatten().any(|sha256| hex(sha256) == digest) {
+        return None;
+    }
+    kept(source, settings).await.map(|(list, _)| list)
+}
+
 async fn read_documents(
     source: &ListSource,
     settings: &ListSettings,
-    client: &reqwest::Client,
+    client: &dyn Transport,
 ) -> Result<Vec<Document>, RefreshError> {
     let mut documents = Vec::with_capacity(source.locations.len());
     for location in &source.locations {
@@ -464,8 +509,14 @@ async fn read_documents(
 }
 
 async fn parse(documents: Vec<Document>) -> Result<List, RefreshError> {
-    let list = tokio::task::spawn_blocking(move || load::load(&documents)).await;
-    Ok(list.map_err(|error| RefreshError::Interrupted(error.to_string()))??)
+    Ok(off_thread(move || load::load(&documents)).await??)
+}
+
+/// Runs long work off the threads that serve requests; without a runtime, as in the simulator, in
+/// place.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RefreshError> {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(work()) };
+    runtime.spawn_blocking(work).await.map_err(|error| RefreshError::Interrupted(error.to_string()))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -22,6 +22,11 @@ impl KeptLists for Copies {
         Box::pin(async { Ok(copy) })
     }
 
+    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+        let digest = self.0.lock().expect("lock").get(key).map(|copy| copy.digest.clone());
+        Box::pin(async { Ok(digest) })
+    }
+
     fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
         self.0.lock().expect("lock").insert(key.to_owned(), copy);
         Box::pin(async { Ok(()) })
@@ -130,4 +135,41 @@ async fn case_19_list_server_down_toml() {
     }
     let old = ListBook::load(sources(away), kept(&moved), &client(), NOW + KEPT_FOR + Span(1)).await;
     assert!(matches!(old, Err(RefreshError::KeptTooOld { read_at: NOW, .. })), "{old:?}");
+}
+
+/// A mirror that falls behind clears no name: not on the node that has the newer list, not on
+/// another one, and not after a restart.
+#[tokio::test]
+async fn an_older_list_is_not_taken() {
+    let day = Arc::new(Mutex::new("11/20/2026"));
+    let shown = Arc::clone(&day);
+    let url = serve(move |_| {
+        let list = SDN.replace("11/20/2026", &shown.lock().expect("lock"));
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
+    })
+    .await;
+    let sources = || vec![at(format!("{url}/sdn.xml"))];
+    let copies = Arc::new(Copies::default());
+    let first = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
+    let second = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
+    *day.lock().expect("lock") = "11/21/2026";
+    assert!(first.refresh(&client(), NOW).await.is_complete());
+    for older in ["11/19/2026", "11/20/2026"] {
+        *day.lock().expect("lock") = older;
+        for (book, version) in [(&first, "OFAC-SDN 2026-11-21 "), (&second, "OFAC-SDN 2026-11-20 ")] {
+            let refused = book.refresh(&client(), NOW + Span::hours(1)).await;
+            assert!(matches!(refused.outcomes[..], [Err(RefreshError::Older { .. })]), "{refused:?}");
+            assert!(book.current().version().starts_with(version), "{}", book.current().version());
+            assert_eq!(book.oldest_load(), Some(NOW));
+        }
+        for age in [Span::hours(1), Span::hours(30)] {
+            let now = NOW + age;
+            let started = ListBook::load(sources(), kept(&copies), &client(), now).await.expect("starts");
+            assert!(started.refresh(&client(), now).await.outcomes[0].is_err());
+            assert!(started.current().version().starts_with("OFAC-SDN 2026-11-21 "));
+            assert_eq!(started.is_stale(now), age > Span::hours(24));
+        }
+    }
+    *day.lock().expect("lock") = "11/21/2026";
+    assert!(second.refresh(&client(), NOW).await.is_complete());
 }

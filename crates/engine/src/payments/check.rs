@@ -56,7 +56,7 @@ impl Payments {
             Party { name: &order.sender_name, birthdate: order.sender_birthdate, country: Some(&order.sender_country) },
             Party { name: &order.beneficiary_name, birthdate: None, country: Some(order.country.alpha3()) },
         ];
-        self.world.screen.screen(&parties, self.world.clock.now())
+        self.world.screened(&parties, self.world.clock.now())
     }
 }
 

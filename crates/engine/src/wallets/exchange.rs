@@ -201,7 +201,7 @@ impl Wallets {
     fn screened(&self, holder: &str) -> Result<Screened, Denied> {
         let now = self.world.clock.now();
         let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
-        let screened = self.world.screen.screen(&[party], now);
+        let screened = self.world.screened(&[party], now);
         if screened.stale && !screened.is_match() {
             return Err(Denied::ListsStale);
         }

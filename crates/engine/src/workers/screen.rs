@@ -257,7 +257,7 @@ impl Workers {
             return None;
         }
         let party = Party { name: &name, birthdate: None, country: None };
-        Some(self.world.screen.screen(&[party], self.clock().now()))
+        Some(self.world.screened(&[party], self.clock().now()))
     }
 }
 

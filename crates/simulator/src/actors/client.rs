@@ -20,7 +20,7 @@ use super::cluster::{Cluster, Unserved};
 use super::follow::follow;
 use super::workload::{Manner, Name, Payable, Workload};
 use crate::audit::Auditor;
-use crate::installation::{self, NAME_IN_REVIEW, NAME_LISTED};
+use crate::installation::{self, NAME_FURTHER, NAME_IN_REVIEW, NAME_LISTED};
 use crate::random::SharedRandom;
 use crate::run::{Owner, Pace, Sim};
 
@@ -258,10 +258,11 @@ impl Clients {
         let key =
             idempotency(wanted, "POST /v2/payment", draft.external_id.as_deref(), draft.quote, &format!("{draft:?}"));
         let caller = Clients::caller(wanted.tenant);
-        let (auditor, tenant) = (self.auditor.clone(), wanted.tenant);
+        let (auditor, tenant, name) = (self.auditor.clone(), wanted.tenant, draft.beneficiary_name.clone());
         let seen = move |answer: &Result<Reply<domain::payment::Payment>, Denied>| {
             if let Ok(reply) = answer {
                 auditor.acknowledged(tenant, reply.made.id);
+                auditor.check_screened(tenant, reply.made.id, &name);
             }
         };
         let pay = move |payments: Payments| async move { payments.pay(&caller, draft, Vec::new(), key).await }.boxed();
@@ -369,6 +370,7 @@ fn draft(wanted: &Payable, quote: &Quote) -> Draft {
         Name::Clean => {}
         Name::Review => draft.beneficiary_name = NAME_IN_REVIEW.to_owned(),
         Name::Listed => draft.beneficiary_name = NAME_LISTED.to_owned(),
+        Name::Further => draft.beneficiary_name = NAME_FURTHER.to_owned(),
     }
     draft.external_id.clone_from(&wanted.external_id);
     draft

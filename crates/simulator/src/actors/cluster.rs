@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::chain::ChainConfig;
 use domain::policy::{Corridors, Environment};
-use domain::ports::Rail;
+use domain::ports::{AddressScreen, Clock as _, NameScreen, Rail};
 use domain::rail::RailId;
 use domain::time::Span;
 use engine::batcher::Engine;
@@ -22,6 +22,7 @@ use store::Store;
 use tokio::sync::{oneshot, watch};
 
 use super::chain::{ChainNode, ChainWorld, Keys, NoListedAddresses};
+use super::lists::{ListBooks, ListWorld, keep_fresh};
 use super::rail::{Network, SimRail};
 use super::wallets::{Banks, ReceiverWay, envelope};
 use crate::faults::{Fault, Injector};
@@ -31,6 +32,8 @@ use crate::run::{NODES, NodeNumber, Owner, Sim, SimClock};
 
 /// How long a client waits for an answer.
 const PATIENCE: Span = Span::secs(12);
+/// After so long a node that could not load its sanction lists is started again.
+const START_AGAIN_AFTER: Span = Span::secs(10);
 /// The longest that a killed node stays down.
 const DOWN_MAX_MILLIS: i64 = 20_000;
 
@@ -74,6 +77,8 @@ pub struct Cluster {
     corridors: Arc<Corridors>,
     tuning: Tuning,
     wallets: Option<WalletSide>,
+    /// The servers of the sanction lists; `None` = names are screened without lists.
+    lists: Option<Arc<ListWorld>>,
     ways: SharedRandom,
     state: Mutex<State>,
 }
@@ -94,7 +99,7 @@ impl Cluster {
         network: Arc<Network>,
         corridors: Corridors,
         tuning: Tuning,
-        wallets: Option<WalletSide>,
+        (wallets, lists): (Option<WalletSide>, Option<Arc<ListWorld>>),
         seed: u64,
     ) -> Cluster {
         Cluster {
@@ -104,6 +109,7 @@ impl Cluster {
             corridors: Arc::new(corridors),
             tuning,
             wallets,
+            lists,
             ways: SharedRandom::stream(seed, "clients' ways"),
             state: Mutex::default(),
         }
@@ -127,14 +133,23 @@ impl Cluster {
         self.state().crashes
     }
 
-    /// Begins a node, unless it runs.
-    pub fn start(&self, node: NodeNumber) {
+    /// Begins a node, unless it runs. Without its sanction lists it does not start, and is started again later.
+    pub fn start(self: &Arc<Self>, node: NodeNumber) {
         if self.state().running[node].is_some() {
             return;
         }
+        let clock = self.clock(node);
+        let lists = self.lists.as_ref().map(|world| ListBooks::load(world, node, clock.now()));
+        if matches!(lists, Some(None)) {
+            return self.start_after(node, START_AGAIN_AFTER);
+        }
+        let lists = lists.flatten();
         self.state().lives[node] += 1;
         self.sim.trace(format_args!("node {node} begins"));
-        let world = Arc::new(self.world(node));
+        if let Some(lists) = &lists {
+            self.sim.spawn(Owner::Node(node), "lists", keep_fresh(lists.clone(), clock.clone()));
+        }
+        let world = Arc::new(self.world(node, clock, lists));
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
         self.sim.spawn(Owner::Node(node), "batcher", batcher.run());
         let workers = Workers::new(self.store.clone(), engine.clone(), world.clone(), self.owner_name(node));
@@ -157,13 +172,24 @@ impl Cluster {
         true
     }
 
-    fn world(&self, node: NodeNumber) -> World {
+    fn start_after(self: &Arc<Self>, node: NodeNumber, span: Span) {
+        let cluster = self.clone();
+        self.sim.spawn(Owner::World, "restart", async move {
+            cluster.sim.sleep(span).await;
+            cluster.start(node);
+        });
+    }
+
+    fn clock(&self, node: NodeNumber) -> Arc<SimClock> {
         let skew = |(number, fault): (usize, &Fault)| match fault {
             Fault::Skew { node: of, span } if *of == node => self.faults().fire(number).then_some(*span),
             _ => None,
         };
         let skew = self.faults().all().iter().enumerate().find_map(skew).unwrap_or(Span(0));
-        let clock = Arc::new(SimClock { sim: self.sim.clone(), skew });
+        Arc::new(SimClock { sim: self.sim.clone(), skew })
+    }
+
+    fn world(&self, node: NodeNumber, clock: Arc<SimClock>, lists: Option<Arc<ListBooks>>) -> World {
         let rails = RAILS.iter().enumerate().map(|(number, (name, _, detects))| {
             let rail: Arc<dyn Rail> = Arc::new(SimRail {
                 id: RailId::new(name),
@@ -179,9 +205,12 @@ impl Cluster {
             corridors: self.corridors.clone(),
             directory: Arc::new(installation::directory()),
             rates: Arc::new(FixedRates(clock.clone())),
-            screen: Arc::new(ScreenByName),
+            screen: match &lists {
+                Some(lists) => lists.clone() as Arc<dyn NameScreen>,
+                None => Arc::new(ScreenByName),
+            },
             rails: rails.collect::<BTreeMap<_, _>>(),
-            wallet: self.wallets.as_ref().map(|side| self.wallet_world(node, side)),
+            wallet: self.wallets.as_ref().map(|side| self.wallet_world(node, side, lists)),
             payment_webhooks: None,
             clock: clock.clone(),
             wall_clock: clock,
@@ -193,7 +222,7 @@ impl Cluster {
         }
     }
 
-    fn wallet_world(&self, node: NodeNumber, side: &WalletSide) -> WalletWorld {
+    fn wallet_world(&self, node: NodeNumber, side: &WalletSide, lists: Option<Arc<ListBooks>>) -> WalletWorld {
         let (sim, faults) = (self.sim.clone(), self.network.faults.clone());
         let keys = Arc::new(Keys { node, world: side.chain.clone(), blacklists: side.blacklists, lanes: side.lanes });
         WalletWorld {
@@ -201,7 +230,10 @@ impl Cluster {
             chain: Arc::new(ChainNode { node, world: side.chain.clone() }),
             signer: keys.clone(),
             contracts: keys,
-            addresses: Arc::new(NoListedAddresses),
+            addresses: match lists {
+                Some(lists) => lists as Arc<dyn AddressScreen>,
+                None => Arc::new(NoListedAddresses),
+            },
             analysis: None,
             receiver: Arc::new(ReceiverWay { node, sim, faults, banks: side.banks.clone() }),
             envelope,
@@ -219,11 +251,7 @@ impl Cluster {
         self.sim.trace(format_args!("node {node} dies"));
         self.state().crashes += 1;
         let down = Span::millis(self.ways.with(|random| random.between(0, DOWN_MAX_MILLIS)));
-        let cluster = self.clone();
-        self.sim.spawn(Owner::World, "restart", async move {
-            cluster.sim.sleep(down).await;
-            cluster.start(node);
-        });
+        self.start_after(node, down);
     }
 
     /// Calls the payments of one of the nodes. `act` runs there and dies with it; `seen` hears what it answered before

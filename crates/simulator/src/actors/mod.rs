@@ -6,6 +6,7 @@ mod client;
 mod cluster;
 mod dialect;
 mod follow;
+mod lists;
 mod operator;
 mod rail;
 mod trouble;
@@ -19,6 +20,7 @@ pub use chain::{
 };
 pub use client::{Truth, clients};
 pub use cluster::{Cluster, WalletSide};
+pub use lists::{LIST_SOURCES, ListWorld};
 pub use operator::operate;
 pub use rail::Network;
 pub use trouble::{freeze, make_trouble};

@@ -11,6 +11,8 @@ use crate::faults::{Fault, Injector};
 use crate::run::{NodeNumber, Owner, Sim};
 use crate::wallet_installation::token;
 
+/// How often an issuer looks whether a transaction is in the chain.
+const ISSUER_LOOKS_EVERY: Span = Span::secs(5);
 /// How long a node that was told to stop has for what is under way.
 const STOPPING: Span = Span::secs(15);
 
@@ -56,8 +58,12 @@ fn make_trouble_on(sim: &Sim, chain: &Arc<ChainWorld>, faults: &Arc<Injector>) {
                 Fault::Reorg { depth, noticed_after, .. } => chain.reorganise(depth, noticed_after),
                 Fault::Pause { coin, span, .. } => {
                     let Some(coin) = StableCoin::ALL.get(coin) else { return };
-                    chain.send(Deed::Pause(token(*coin), true));
+                    let pause = chain.send(Deed::Pause(token(*coin), true));
                     inner.sleep(span).await;
+                    // An issuer's transactions stay in order, also those that a reorganisation made late.
+                    while chain.now().is_waiting(pause) {
+                        inner.sleep(ISSUER_LOOKS_EVERY).await;
+                    }
                     chain.send(Deed::Pause(token(*coin), false));
                 }
                 _ => {}

@@ -13,6 +13,8 @@ pub const PAYMENTS_MIN: i64 = 10;
 const PAYMENTS_MAX: i64 = 12;
 /// What clients begin within.
 const BEGIN_MAX_MILLIS: i64 = 15_000;
+/// One payment in so many is to a party on a later edition of a list, where lists are loaded.
+const FURTHER_EVERY: usize = 3;
 /// Endings of accounts that mean something to the bank.
 const ENDINGS: [&str; 8] = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008"];
 /// An ending that means nothing.
@@ -69,6 +71,8 @@ pub enum Name {
     Review,
     /// No.
     Listed,
+    /// Nothing, until a new edition of a list has it.
+    Further,
 }
 
 /// Everything that clients want in a schedule.
@@ -91,6 +95,14 @@ impl Workload {
             draw_one(number, tenant, begin_max, &mut random)
         });
         Workload { payables: payables.collect() }
+    }
+
+    /// The same with some names that a later edition of a list has.
+    pub fn with_further_names(mut self) -> Workload {
+        for payable in self.payables.iter_mut().filter(|it| it.number % FURTHER_EVERY == 1 && it.name == Name::Clean) {
+            payable.name = Name::Further;
+        }
+        self
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod books;
 mod end;
+mod names;
 mod outlook;
 mod rows;
 mod rules;
@@ -19,7 +20,7 @@ use rusqlite::Connection;
 use store::Store;
 use uuid::Uuid;
 
-use crate::actors::{Bank, Banks, ChainWorld};
+use crate::actors::{Bank, Banks, ChainWorld, ListWorld};
 use crate::run::Sim;
 pub use outlook::{Chore, ForPeople};
 use rows::Key;
@@ -100,6 +101,7 @@ pub struct Auditor {
     sim: Sim,
     store: Store,
     bank: Arc<Bank>,
+    lists: Option<Arc<ListWorld>>,
     wallets: Option<WalletAudit>,
     payments: Questions,
     quotes: Questions,
@@ -109,10 +111,15 @@ pub struct Auditor {
 
 impl Auditor {
     /// An auditor of one schedule, whose database is empty yet.
-    pub fn new(sim: Sim, store: Store, bank: Arc<Bank>, outside: Option<Outside>) -> Auditor {
+    pub fn new(
+        sim: Sim,
+        store: Store,
+        (bank, lists): (Arc<Bank>, Option<Arc<ListWorld>>),
+        outside: Option<Outside>,
+    ) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
         let wallets = outside.map(WalletAudit::new);
-        Auditor { sim, store, bank, wallets, payments, quotes, tenants, state: Mutex::default() }
+        Auditor { sim, store, bank, lists, wallets, payments, quotes, tenants, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

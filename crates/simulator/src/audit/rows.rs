@@ -224,7 +224,9 @@ pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>>
 /// for people, and timers of wallets and requests beyond an instant, are not.
 pub(super) fn open_jobs(connection: &Connection, beyond: i64) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
-        "SELECT kind || ' ' || hex(subject) || ' at ' || run_at || ', tries ' || tries FROM job \
+        "SELECT kind || ' ' || hex(subject) || ' at ' || run_at || ', tries ' || tries || COALESCE((SELECT ', ' || i.kind \
+         || ' of a ' || d.state || ' deposit of ' || d.amount || ', ' || w.state || ' wallet' FROM chain_intent i \
+         JOIN deposit d ON d.id = i.subject JOIN wallet w ON w.id = d.wallet WHERE i.id = job.subject), '') FROM job \
          WHERE NOT (kind IN ('expire_request', 'wallet_timer') AND run_at > ?1) AND NOT ({FOR_PEOPLE})"
     );
     query(connection, &sql, [beyond], |row| row.get(0))
@@ -250,6 +252,13 @@ pub(super) fn payments(connection: &Connection) -> rusqlite::Result<Vec<Ended>> 
 pub(super) fn has_payment(connection: &Connection, tenant: Key, payment: Key) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM payment WHERE tenant = ?1 AND id = ?2)";
     connection.prepare_cached(sql)?.query_row((tenant, payment), |row| row.get(0))
+}
+
+/// The review of a payment, and when it was accepted.
+pub(super) fn review(connection: &Connection, tenant: Key, payment: Key) -> rusqlite::Result<Option<(String, i64)>> {
+    let sql = "SELECT review, accepted_at FROM payment WHERE tenant = ?1 AND id = ?2";
+    let found = query(connection, sql, (tenant, payment), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.into_iter().next())
 }
 
 /// Empties every table but those that hold keys and the schema's version.

@@ -85,6 +85,10 @@ pub(super) static PAYMENTS: Subject = Subject {
             "x.payment IS NOT CASE WHEN p.external_id IS NULL THEN NULL ELSE p.id END",
         ),
         ("a payment has no order", "o.payment IS NULL"),
+        (
+            "a payment that screening or a person refused was sent",
+            "p.review = 'refused' AND EXISTS (SELECT 1 FROM attempt n WHERE n.tenant = p.tenant AND n.payment = p.id)",
+        ),
     ],
 };
 

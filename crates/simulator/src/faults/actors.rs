@@ -57,9 +57,19 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
     let mut random = Random::stream(seed, "actors");
     let count = random.pick(&[0, 0, 0, 0, 0, 1, 1, 1, 2, 3]);
     let has_chain = Services::of(seed).wallets;
-    (0..count)
-        .map(|_| if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) })
-        .collect()
+    let drawn =
+        (0..count).map(|_| if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) });
+    let mut liar = None;
+    drawn.filter(|fault| is_alone(fault, &mut liar)).collect()
+}
+
+/// Whether no other endpoint invents payments too: two operators who make up the same payment, with receipts and
+/// balances, are not what a quorum protects from.
+fn is_alone(fault: &Fault, liar: &mut Option<usize>) -> bool {
+    match fault {
+        Fault::Endpoint { which, how: EndpointFault::InventsLogs { .. }, .. } => *liar.get_or_insert(*which) == *which,
+        _ => true,
+    }
 }
 
 fn bank(random: &mut Random) -> Fault {

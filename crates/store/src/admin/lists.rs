@@ -84,6 +84,18 @@ impl Store {
         Ok(Some(KeptList { name, digest, read_at, documents }))
     }
 
+    /// The digest of the last valid copy of a list.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the row is not readable.
+    pub async fn kept_list_digest(&self, source: &str) -> Result<Option<String>, StoreError> {
+        let heads = self.query(&HEAD, vec![source.into()]).await?;
+        let Some(head) = heads.first() else { return Ok(None) };
+        let mut fields = head.fields();
+        fields.skip(1);
+        Ok(Some(fields.text()?.to_owned()))
+    }
+
     /// Stores a list. Identical content is written once: only its time of reading advances.
     ///
     /// # Errors

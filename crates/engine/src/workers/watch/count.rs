@@ -176,6 +176,7 @@ impl Watch<'_> {
         match found {
             Ok(None) => {
                 let confirmations = heads.latest.number.saturating_sub(place.number) + 1;
+                let release_min = if planted::is(Planted::DustIsJudged) { 0 } else { release_min };
                 Ok(Finding::Counts { confirmations, release_min })
             }
             Ok(Some(finding)) => Ok(finding),

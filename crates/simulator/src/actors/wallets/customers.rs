@@ -314,6 +314,7 @@ pub(super) fn sender_name(sender: Sender) -> Option<(&'static str, &'static str)
         Sender::Clean => Some(("Ayesha", "Khan")),
         Sender::Review => installation::NAME_IN_REVIEW.split_once(' '),
         Sender::Listed => installation::NAME_LISTED.split_once(' '),
+        Sender::Further => installation::NAME_FURTHER.split_once(' '),
         Sender::Silent => None,
     }
 }

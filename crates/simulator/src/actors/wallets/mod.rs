@@ -1,5 +1,6 @@
 //! The parties of the wallet service: banks with customers, senders, receivers of webhooks, compliance officers.
 
+mod crowd;
 mod customers;
 mod exchanges;
 mod officers;

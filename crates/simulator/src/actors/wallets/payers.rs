@@ -46,6 +46,7 @@ impl Programs {
         {
             self.introduce(&request, first, last).await;
         }
+        self.crowd(payable, (&request, wallet), escrow);
         let coin = payable.coin;
         let due = request.asked.due(coin).unwrap_or(payable.minor);
         match payable.manner {
@@ -83,7 +84,7 @@ impl Programs {
     }
 
     /// What comes to the address that a sender was shown is told with what that sender said, whatever forms came after it.
-    async fn check_sender(&self, request: &PaymentRequest, escrow: Address, said: Option<&str>) {
+    pub(super) async fn check_sender(&self, request: &PaymentRequest, escrow: Address, said: Option<&str>) {
         let token = request.token.clone();
         let look = move |wallets: Wallets| {
             let token = token.clone();
@@ -99,7 +100,7 @@ impl Programs {
     }
 
     /// A sender says who they are; the address that they are shown.
-    async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) -> Address {
+    pub(super) async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) -> Address {
         let details = SenderDetails {
             first_name: Some(first.to_owned()),
             last_name: Some(last.to_owned()),
@@ -142,7 +143,7 @@ impl Programs {
     }
 
     /// Pays in one transaction, until it is in the chain and seems to stay there.
-    async fn transfer(&self, payable: &Payable, parts: Vec<(StableCoin, i64, Address)>) {
+    pub(super) async fn transfer(&self, payable: &Payable, parts: Vec<(StableCoin, i64, Address)>) {
         let payments = parts.into_iter().filter(|(_, minor, _)| *minor > 0).map(|(coin, minor, to)| Payment {
             token: token(coin),
             from: payable.from,

@@ -6,12 +6,15 @@ use domain::ids::TenantId;
 use domain::time::Span;
 
 use super::super::workload::uuid;
+use super::crowd::Beside;
 use crate::random::Random;
 
 /// Deposits of one schedule at least.
 const DEPOSITS_MIN: usize = 13;
 /// What customers begin within.
 const BEGIN_MAX_MILLIS: i64 = 20_000;
+/// One sender in so many is on a later edition of a list, where lists are loaded.
+const FURTHER_EVERY: usize = 4;
 /// One coin, in minor units.
 pub const COIN: i64 = 1_000_000;
 /// One cent of it.
@@ -70,6 +73,8 @@ pub enum Sender {
     Review,
     /// A name on a list.
     Listed,
+    /// A name that a new edition of a list has.
+    Further,
     /// Nothing.
     Silent,
 }
@@ -95,6 +100,8 @@ pub struct Payable {
     pub keyed: bool,
     /// When, after its wallet is there.
     pub begins: Span,
+    /// What others do beside it.
+    pub beside: Vec<Beside>,
 }
 
 /// An exchange that a customer wants.
@@ -170,6 +177,8 @@ pub struct Wishes {
     pub deployed: bool,
     /// Whether the tenants' keys may write the coins' blacklists.
     pub blacklists: bool,
+    /// Whether others interfere with payments, and small deposits are dust.
+    pub crowded: bool,
 }
 
 impl Wishes {
@@ -193,7 +202,17 @@ impl Wishes {
             let customer = random.below(customers.len());
             customers[customer].payables.push(payable);
         }
-        Wishes { tenants, customers, sandbox, deployed: random.chance(700), blacklists: random.chance(600) }
+        let (deployed, blacklists) = (random.chance(700), random.chance(600));
+        Wishes { tenants, customers, sandbox, deployed, blacklists, crowded: false }
+    }
+
+    /// The same with some senders that a later edition of a list has.
+    pub fn with_further_names(mut self) -> Wishes {
+        let payables = self.customers.iter_mut().flat_map(|customer| &mut customer.payables);
+        for payable in payables.filter(|it| it.number % FURTHER_EVERY == 1 && it.sender == Sender::Clean) {
+            payable.sender = Sender::Further;
+        }
+        self
     }
 }
 
@@ -244,6 +263,7 @@ fn draw_payable(number: usize, begin_max: i64, random: &mut Random) -> Payable {
         from: draw_address(random),
         keyed: random.chance(300),
         begins: Span::millis(random.between(0, begin_max)),
+        beside: Vec::new(),
     }
 }
 

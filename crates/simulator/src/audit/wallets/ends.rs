@@ -27,6 +27,8 @@ struct Ends<'a> {
     funded: Vec<Funded>,
     vaults: Vec<VaultRow>,
     intents: Vec<IntentRow>,
+    /// Deposits that were released with another one, and that one.
+    riders: BTreeMap<Key, Key>,
     /// What people were called for.
     alerts: BTreeSet<Key>,
     chain: std::sync::Arc<ChainState>,
@@ -44,11 +46,18 @@ impl WalletAudit {
                 funded: rows::funded(connection)?,
                 vaults: rows::vaults(connection)?,
                 intents: rows::intents(connection)?,
+                riders: BTreeMap::new(),
                 alerts: rows::alerts(connection)?.into_iter().collect(),
                 chain: self.outside.chain.now().state(),
             })
         });
-        let Some(ends) = read else { return Played::default() };
+        let Some(mut ends) = read else { return Played::default() };
+        if auditor.lists.is_some() || self.outside.config.release_min.minor(None) > 0 {
+            let deposits = self.read_deposits(auditor, &ends.deposits);
+            ends.riders = WalletAudit::riders(auditor, &deposits);
+            self.check_rejections(auditor, &deposits);
+            auditor.check_senders(&deposits);
+        }
         ends.check_ended();
         ends.check_arrivals(&self.logs());
         ends.check_releases();
@@ -215,7 +224,8 @@ impl Ends<'_> {
             }
         }
         for deposit in &self.deposits {
-            let released = self.effective(deposit.id, "release");
+            let with = self.riders.get(&deposit.id).map_or(0, |other| self.effective(*other, "release"));
+            let released = self.effective(deposit.id, "release") + with;
             let completed = deposit.state == "completed" && deposit.request.is_some();
             if released != usize::from(completed) && !self.alerts.contains(&deposit.id) {
                 let (id, state) = (self.public(deposit.id), &deposit.state);

@@ -2,6 +2,7 @@
 //! end.
 
 pub(super) mod books;
+mod dust;
 mod ends;
 pub(super) mod rows;
 mod rules;
@@ -25,6 +26,9 @@ const TENANTS: usize = SUBJECTS.len() - 1;
 /// Rows by their kind.
 type ByKind = Vec<BTreeSet<(Key, Key)>>;
 
+/// A deposit that counts since the last look, with its state and how many steps it took.
+type Counted = ((Key, Key), String, i64);
+
 /// What is remembered between two looks.
 #[derive(Default)]
 struct State {
@@ -36,6 +40,8 @@ struct State {
     read_to: BTreeMap<Key, i64>,
     /// Aggregates some of whose events were given up once.
     unordered: BTreeSet<Key>,
+    /// Deposits that were ever refused.
+    refused: BTreeSet<Key>,
 }
 
 /// The part of the auditor that looks after the wallet service.
@@ -75,8 +81,10 @@ impl WalletAudit {
         let frozen = self.frozen();
         let news = self.news(connection)?;
         let (changed, counted) = self.check_steps(auditor, news);
-        for deposit in counted {
-            self.check_depth(auditor, deposit, rows::place(connection, deposit)?);
+        for (deposit, state, steps) in counted {
+            let place = rows::place(connection, deposit)?;
+            self.check_depth(auditor, deposit, place);
+            self.check_dust(auditor, deposit, place, (&state, steps));
         }
         self.check_signed(auditor, connection, &frozen)?;
         let shared = rows::shared_lanes(connection, auditor.sim.now().0)?;
@@ -124,8 +132,25 @@ impl WalletAudit {
         }
     }
 
-    /// I9. Answers what has changed, by kind, and the deposits that count since.
-    fn check_steps(&self, auditor: &Auditor, news: Vec<rows::Standing>) -> (ByKind, Vec<(Key, Key)>) {
+    /// What is not worth a release counts as dust first, and nothing else ever does: dust is not held, judged or refused.
+    fn check_dust(
+        &self,
+        auditor: &Auditor,
+        (_, deposit): (Key, Key),
+        place: Option<(u64, i64)>,
+        (state, steps): (&str, i64),
+    ) {
+        let Some((_, minor)) = place else { return };
+        let is_dust = minor < self.outside.config.release_min.minor(None);
+        let is_right = if is_dust { Kind::Deposit.may_be(Some("dust"), state, steps - 1) } else { state != "dust" };
+        if !is_right {
+            let id = auditor.public(&deposit);
+            auditor.violation(format!("I9: deposit {id} of {minor} counted as {state}; it is dust: {is_dust}"));
+        }
+    }
+
+    /// I9. Answers what has changed, by kind, and the deposits that count since, with state and steps.
+    fn check_steps(&self, auditor: &Auditor, news: Vec<rows::Standing>) -> (ByKind, Vec<Counted>) {
         let mut changed = vec![BTreeSet::new(); Kind::ALL.len()];
         let mut counted = Vec::new();
         let mut wrong = Vec::new();
@@ -141,7 +166,10 @@ impl WalletAudit {
             changed[number].insert((tenant, id));
             let waited = before.is_some_and(|(_, state)| state == "seen");
             if kind == Kind::Deposit && waited && !matches!(state.as_str(), "seen" | "orphaned") {
-                counted.push((tenant, id));
+                counted.push(((tenant, id), state.clone(), rises));
+            }
+            if kind == Kind::Deposit && matches!(state.as_str(), "rejected" | "legal_hold" | "refunding" | "refunded") {
+                known.refused.insert(id);
             }
             if kind == Kind::Tx && state == "succeeded" {
                 known.succeeded.insert(id);

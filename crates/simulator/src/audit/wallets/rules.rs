@@ -32,9 +32,14 @@ static REQUESTS: Subject = Subject {
         ),
         (
             "a request has received something else than its deposits",
-            "(SELECT COALESCE(SUM(CASE n.coin WHEN 'USDC' THEN n.amount END), 0) <> r.received_usdc \
-             OR COALESCE(SUM(CASE n.coin WHEN 'USDT' THEN n.amount END), 0) <> r.received_usdt FROM deposit n \
-             WHERE n.tenant = r.tenant AND n.request = r.id AND n.credited_at IS NOT NULL \
+            // Dust counts from when it was gathered for a release, which its row does not show.
+            "(SELECT r.received_usdc NOT BETWEEN \
+             COALESCE(SUM(CASE WHEN n.coin = 'USDC' AND NOT n.unsure THEN n.amount END), 0) \
+             AND COALESCE(SUM(CASE n.coin WHEN 'USDC' THEN n.amount END), 0) OR r.received_usdt NOT BETWEEN \
+             COALESCE(SUM(CASE WHEN n.coin = 'USDT' AND NOT n.unsure THEN n.amount END), 0) \
+             AND COALESCE(SUM(CASE n.coin WHEN 'USDT' THEN n.amount END), 0) \
+             FROM (SELECT *, state = 'dust' OR (amount < 3000000 AND state IN ('failed', 'suspended')) AS unsure \
+             FROM deposit) n WHERE n.tenant = r.tenant AND n.request = r.id AND n.credited_at IS NOT NULL \
              AND NOT (n.state IN ('failed', 'suspended') AND n.pot = 'nowhere' \
              OR n.state = 'failed' AND n.pot = 'suspense'))",
         ),
@@ -50,7 +55,8 @@ static REQUESTS: Subject = Subject {
     ],
 };
 
-/// Deposits with their job `j`, their wallet `w` and that one's job `k`.
+/// Deposits with their job `j`, their wallet `w` and that one's job `k`. Those below 3000000
+/// ([`crate::wallet_installation::DUST_BELOW`]) may be released together with another one.
 static DEPOSITS: Subject = Subject {
     from: "deposit d LEFT JOIN job j ON j.tenant = d.tenant AND j.subject = d.id \
            LEFT JOIN wallet w ON w.tenant = d.tenant AND w.id = d.wallet \
@@ -81,10 +87,13 @@ static DEPOSITS: Subject = Subject {
              WHEN 'seen' THEN d.height IS NULL WHEN 'suspended' THEN d.height IS NULL \
              WHEN 'held' THEN w.state NOT IN ('BLOCKED', 'BLACKLISTED') AND k.kind IS NOT 'wallet_timer' \
              WHEN 'approved' THEN d.request IS NOT NULL AND NOT EXISTS (SELECT 1 FROM chain_intent i \
-             WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind = 'release' AND i.state IN ('waiting', 'assigned')) \
+             WHERE i.tenant = d.tenant AND i.kind = 'release' AND i.state IN ('waiting', 'assigned') AND (i.subject = d.id \
+             OR (d.amount < 3000000 AND EXISTS (SELECT 1 FROM deposit n WHERE n.tenant = d.tenant AND n.id = i.subject \
+             AND n.request = d.request AND n.submission IS d.submission AND n.coin = d.coin)))) \
              WHEN 'refunding' THEN j.kind IS NOT 'review_deposit' AND NOT EXISTS (SELECT 1 FROM chain_intent i \
              WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind IN ('propose_refund', 'execute_refund') \
              AND i.state IN ('waiting', 'assigned')) \
+             WHEN 'dust' THEN j.kind IS NOT NULL AND j.kind <> 'screen' \
              WHEN 'rejected' THEN j.kind IS NOT NULL AND j.kind <> 'screen' \
              WHEN 'legal_hold' THEN j.kind IS NOT NULL AND j.kind <> 'screen' \
              ELSE j.kind IS NOT NULL END",
@@ -103,7 +112,9 @@ static DEPOSITS: Subject = Subject {
         (
             "I1: a deposit is in the wallet and was not released",
             "d.state = 'completed' AND d.request IS NOT NULL AND NOT EXISTS (SELECT 1 FROM chain_intent i \
-             WHERE i.tenant = d.tenant AND i.subject = d.id AND i.kind = 'release' AND i.state NOT IN ('failed', 'cancelled')) \
+             WHERE i.tenant = d.tenant AND i.kind = 'release' AND i.state NOT IN ('failed', 'cancelled') AND (i.subject = d.id \
+             OR (d.amount < 3000000 AND EXISTS (SELECT 1 FROM deposit n WHERE n.tenant = d.tenant AND n.id = i.subject \
+             AND n.request = d.request AND n.submission IS d.submission AND n.coin = d.coin)))) \
              AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.tenant = d.tenant AND a.kind IN ('transaction', 'deep_reorg'))",
         ),
         (
@@ -111,6 +122,16 @@ static DEPOSITS: Subject = Subject {
             "d.state NOT IN ('completed', 'suspended') AND EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = d.tenant \
              AND i.subject = d.id AND i.kind = 'release' AND i.state = 'done') AND NOT EXISTS (SELECT 1 FROM alert a \
              WHERE a.tenant = d.tenant AND a.subject = d.id)",
+        ),
+        (
+            "a deposit belongs to another submission than the one whose escrow it came to",
+            "d.request IS NOT NULL AND d.submission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM watched_address a \
+             WHERE a.tenant = d.tenant AND a.request = d.request AND a.submission = d.submission)",
+        ),
+        (
+            "dust holds or blocks something",
+            "d.state = 'dust' AND EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = d.tenant AND i.subject = d.id \
+             AND i.kind <> 'release')",
         ),
         (
             "a deposit counts in a state in which it does not",
