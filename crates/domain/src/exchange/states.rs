@@ -22,6 +22,8 @@ pub enum OrderTrigger {
     WalletFrozen,
     /// Its rate lock or its maximum age ended.
     TimedOut,
+    /// A reviewer rejected an order that screening withheld.
+    ReviewRejected,
     /// The rate is too far from the quoted one.
     RateMoved,
     /// A payout attempt is about to begin.
@@ -40,7 +42,7 @@ pub enum OrderTrigger {
 
 impl OrderTrigger {
     /// All triggers.
-    pub const ALL: [OrderTrigger; 15] = [
+    pub const ALL: [OrderTrigger; 16] = [
         OrderTrigger::DebitTaken,
         OrderTrigger::DebitNotTried,
         OrderTrigger::DebitDone,
@@ -49,6 +51,7 @@ impl OrderTrigger {
         OrderTrigger::Cancel,
         OrderTrigger::WalletFrozen,
         OrderTrigger::TimedOut,
+        OrderTrigger::ReviewRejected,
         OrderTrigger::RateMoved,
         OrderTrigger::PayoutBegun,
         OrderTrigger::PayoutRefused,
@@ -69,6 +72,7 @@ impl OrderTrigger {
             OrderTrigger::Cancel => "cancel",
             OrderTrigger::WalletFrozen => "wallet blocked or blacklisted",
             OrderTrigger::TimedOut => "lock or 24 h expired",
+            OrderTrigger::ReviewRejected => "review rejected",
             OrderTrigger::RateMoved => "rate moved",
             OrderTrigger::PayoutBegun => "payout begins",
             OrderTrigger::PayoutRefused => "rail refused, another may be tried",
@@ -110,6 +114,7 @@ impl ExchangeState {
 
             (Pending, OrderTrigger::Cancel | OrderTrigger::WalletFrozen | OrderTrigger::TimedOut) => To(Cancelled),
             (_, OrderTrigger::Cancel) => Conflict,
+            (Pending, OrderTrigger::ReviewRejected) => To(Failed),
             (Debited, OrderTrigger::WalletFrozen | OrderTrigger::RateMoved | OrderTrigger::PayoutFailed) => {
                 To(Returning)
             }
