@@ -8,15 +8,13 @@ mod deposits;
 mod discrepancies;
 mod exchange;
 mod hold;
+mod outcome;
 mod refund;
 
-use clap::{Args, Subcommand, ValueEnum};
-use domain::decimal::Decimal;
+use clap::{Args, Subcommand};
 use domain::ids::PaymentId;
-use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::payment::report::Stale;
-use domain::rail::{Finding, RailStatus};
 use engine::command::Refused;
 use engine::payments;
 use serde_json::json;
@@ -34,6 +32,7 @@ use coin::CoinCommand;
 use deposits::DepositsCommand;
 use exchange::OrderCommand;
 use hold::HoldCommand;
+use outcome::OutcomeArgs;
 use refund::RefundCommand;
 
 /// `review …`
@@ -64,7 +63,7 @@ pub enum ReviewCommand {
     /// Lift the legal hold of a deposit (two users)
     #[command(subcommand)]
     Hold(HoldCommand),
-    /// Resolve exchange orders whose payout is unknown or was returned
+    /// Decide on exchange orders: held by screening, payout unknown or returned
     #[command(subcommand)]
     Order(OrderCommand),
     /// Decide on tokens whose issuer changed their contract code
@@ -85,23 +84,6 @@ pub struct DecideArgs {
     tenant: TenantArgs,
 }
 
-/// The outcome of a payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Became {
-    /// The bank has it and will report
-    Processing,
-    /// It was paid
-    Succeeded,
-    /// The bank never accepted it
-    Rejected,
-    /// The bank accepted it and did not pay
-    Failed,
-    /// It was cancelled and refunded at the bank
-    Reversed,
-    /// It was paid and returned, less --charges
-    Returned,
-}
-
 /// Options of `review resolve`.
 #[derive(Args, Debug)]
 #[command(
@@ -111,57 +93,12 @@ enum Became {
 pub struct ResolveArgs {
     /// Payment id
     payment: String,
-    /// Outcome
-    #[arg(long, value_enum)]
-    to: Became,
-    /// Bank reference of the booking, with --to succeeded
-    #[arg(long, value_name = "TEXT", value_parser = reference)]
-    reference: Option<String>,
-    /// Charges that the bank deducted from the return, in the payment's currency, with --to
-    /// returned
-    #[arg(long, value_name = "AMOUNT")]
-    charges: Option<String>,
+    #[command(flatten)]
+    outcome: OutcomeArgs,
     #[command(flatten)]
     people: TwoPeople,
     #[command(flatten)]
     tenant: TenantArgs,
-}
-
-impl ResolveArgs {
-    /// The reported outcome of a payment of this amount.
-    fn finding(&self, amount: Money) -> Result<Finding, Failure> {
-        let status = match self.to {
-            Became::Processing => RailStatus::Accepted,
-            Became::Succeeded => RailStatus::Settled,
-            Became::Rejected | Became::Failed => RailStatus::Rejected,
-            Became::Reversed => RailStatus::Cancelled,
-            Became::Returned => RailStatus::Returned,
-        };
-        if self.reference.is_some() && self.to != Became::Succeeded {
-            return Err(Failure::Usage("--reference: only with --to succeeded".to_owned()));
-        }
-        let charges = match &self.charges {
-            None => 0,
-            Some(_) if self.to != Became::Returned => {
-                return Err(Failure::Usage("--charges: only with --to returned".to_owned()));
-            }
-            Some(text) => {
-                let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
-                let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
-                let rule = || Failure::Usage(format!("--charges: must be more than 0 and less than {amount}"));
-                charges.ok_or_else(rule)?.minor
-            }
-        };
-        let never_accepted = self.to == Became::Rejected;
-        Ok(Finding { status, never_accepted, reference: self.reference.clone(), charges })
-    }
-}
-
-/// Parses a bank reference.
-fn reference(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let is_good = (1..=140).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if is_good { Ok(text.to_owned()) } else { Err("must be 1 to 140 characters".to_owned()) }
 }
 
 /// Runs `review …`.
@@ -248,7 +185,7 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let by = args.people.deed(&opened.by);
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let record = record.ok_or_else(|| Failure::refused(Refused::NotFound))?;
-    let finding = args.finding(record.payment.amount)?;
+    let finding = args.outcome.finding(record.payment.amount)?;
     let seen = record.payment.open_to(&finding);
     let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
     payments.service.resolve(tenant.id, id, seen, finding, evidence, by).await.map_err(Failure::refused)?;

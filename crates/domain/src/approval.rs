@@ -8,7 +8,7 @@ use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::ids::{ApprovalId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
 use crate::policy::fields::Field;
-use crate::rail::{Finding, RailStatus};
+use crate::rail::Finding;
 use crate::time::{Span, Timestamp};
 use crate::user::{Role, Scope};
 use crate::wallet::BlacklistOrder;
@@ -58,14 +58,15 @@ pub enum Deed {
         /// Outcome that the maker established.
         became: Finding,
     },
-    /// Record the outcome of an exchange order's payout whose outcome is unknown.
+    /// Record the outcome of an exchange order's payout whose outcome is unknown, or the return of a
+    /// settled one.
     ResolveOrder {
         /// Exchange order to resolve.
         order: ExchangeId,
-        /// Unresolved attempt that the maker reviewed.
+        /// Attempt that the maker reviewed.
         doubt: Doubt,
         /// Outcome that the maker established.
-        became: RailStatus,
+        became: Finding,
     },
     /// Set the tenant's fee, margins and spread.
     SetPricing(Pricing),

@@ -9,7 +9,7 @@ use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
 use crate::payment::{Cx, Trigger};
 use crate::policy::RailConfig;
-use crate::rail::{self, RailId, RailReport, RailStatus};
+use crate::rail::{self, Finding, RailId, RailReport, RailStatus};
 use crate::sender_limit::Sender;
 use crate::time::Timestamp;
 
@@ -240,6 +240,25 @@ impl Attempt {
             (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => Ok(Some(charges)),
             (_, Some(charges)) => wrong(&format!("; its charges of {charges} do not explain the difference")),
             (_, None) => wrong(""),
+        }
+    }
+
+    /// The report that states what two users established about this attempt. Charges that leave
+    /// nothing of the amount are ignored.
+    pub fn report_of(&self, finding: &Finding, evidence: &str) -> RailReport {
+        let charges = Money::new(finding.charges, self.amount.currency);
+        let came_back = self.amount.minor.checked_sub(charges.minor).filter(|minor| *minor > 0 && charges.minor > 0);
+        RailReport {
+            attempt: self.id,
+            status: finding.status.clone(),
+            reason: None,
+            further_reasons: Vec::new(),
+            // The evidence belongs in the attempt's record, not in the client's `msg`.
+            info: None,
+            bank_reference: finding.reference.clone(),
+            amount: came_back.map(|minor| Money::new(minor, charges.currency)),
+            charges: came_back.map(|_| charges),
+            source: format!("operator: {evidence}"),
         }
     }
 

@@ -10,12 +10,15 @@ use crate::currency::StableCoin;
 use crate::decimal::Decimal;
 use crate::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId};
 use crate::money::Money;
+use crate::rail::{Finding, RailStatus};
+use crate::screening::Screened;
 use crate::time::Timestamp;
 
 mod booking;
 pub mod order;
 mod payout;
 pub mod price;
+mod review;
 pub mod states;
 
 pub use order::{NewOrder, OrderCase, OrderRefusal, create, sandbox_fate};
@@ -160,8 +163,8 @@ names! {
         Fails = "fails",
         /// It does not begin before its timeout.
         TimesOut = "times_out",
-        /// It does not begin before its timeout, because the account holder's name matches a sanctions
-        /// list or nearly does.
+        /// It does not begin unless a reviewer releases it before its timeout, because the account
+        /// holder's name matches a sanctions list or nearly does.
         Withheld = "withheld",
     }
 }
@@ -195,6 +198,9 @@ pub struct ExchangeOrder {
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
+    /// Screening result of the account holder's name, if it withheld the order. `None` also for
+    /// orders that an earlier version withheld.
+    pub screened: Option<Screened>,
     /// Current state.
     pub state: ExchangeState,
     /// Time of the last state change.
@@ -240,6 +246,19 @@ impl ExchangeOrder {
         let open = self.state == ExchangeState::Paying && self.unclear_beyond_window;
         let (attempt, since) = self.attempt.zip(self.unclear_since).filter(|_| open)?;
         Some(Doubt { attempt, since })
+    }
+
+    /// The attempt that a reviewer can record this finding about: an unresolved one, or the paid
+    /// one of a settled order if its payout was returned.
+    pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
+        let is_settled = self.state == ExchangeState::Settled && !self.came_back;
+        let attempt = self.attempt.filter(|_| is_settled && finding.status == RailStatus::Returned);
+        self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.state_at }))
+    }
+
+    /// Whether it waits for a reviewer to release or to reject it.
+    pub fn is_withheld(&self) -> bool {
+        self.state == ExchangeState::Pending && self.fate == Fate::Withheld
     }
 }
 

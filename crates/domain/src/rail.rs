@@ -193,12 +193,13 @@ impl RailReport {
     }
 }
 
-/// Outcome of a payment as established by two users.
+/// Outcome of a payment, or of an exchange order's payout, as established by two users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Established status.
     pub status: RailStatus,
-    /// Whether the rail never accepted a refused payment: it is then rejected, not failed.
+    /// Whether the rail never accepted a refused payment: it is then rejected, not failed. An
+    /// exchange order fails in both cases.
     pub never_accepted: bool,
     /// The bank's booking reference, if it was paid.
     pub reference: Option<String>,

@@ -1,11 +1,11 @@
-//! `corridor review order …`: exchange orders that a rail left open or whose payout was returned.
-//! Nothing is paid a second time: an order settles, or its tokens go back to the wallet.
+//! `corridor review order …`: exchange orders that screening holds, that a rail left open or whose
+//! payout was returned. Nothing is paid a second time: an order settles, or its tokens go back to
+//! the wallet.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use domain::coin_amount;
 use domain::exchange::{ExchangeOrder, OrderRefusal};
 use domain::ids::ExchangeId;
-use domain::rail::RailStatus;
 use serde_json::json;
 
 use super::super::Context;
@@ -14,43 +14,54 @@ use super::super::output::{self, Output};
 use super::super::people::{OnePerson, TwoPeople};
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
+use super::outcome::OutcomeArgs;
 
 /// `review order …`
 #[derive(Subcommand, Debug)]
 pub enum OrderCommand {
-    /// Record the outcome of an unknown payout
+    /// List orders held by screening and orders whose payout is unknown, oldest first
+    #[command(after_help = "Example:\n  corridor review order list --tenant demobank")]
+    List(TenantArgs),
+    /// Release an order held by screening
+    Approve(DecideArgs),
+    /// Reject an order held by screening; its tokens stay in the wallet
+    Reject(DecideArgs),
+    /// Record the outcome of an unknown payout, or the return of a settled one
     Resolve(ResolveArgs),
     /// Return the tokens of a settled order whose payout was returned
     Recredit(RecreditArgs),
 }
 
-/// The outcome of a payout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Became {
-    /// The bank has it and will report
-    Processing,
-    /// Paid
-    Settled,
-    /// Never paid; the tokens go back to the wallet
-    Failed,
-    /// Paid and returned; the tokens go back to the wallet
-    Returned,
+/// Options of `review order approve` and `review order reject`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review order approve --tenant demobank --by ayesha --why 'other birth date, passport seen' c2a7d9e4-…
+
+`corridor review order list` shows the ids. An undecided order is cancelled after its rate lock or 24 hours.")]
+pub struct DecideArgs {
+    /// Order id
+    #[arg(value_name = "ID")]
+    order: String,
+    #[command(flatten)]
+    person: OnePerson,
+    #[command(flatten)]
+    tenant: TenantArgs,
 }
 
 /// Options of `review order resolve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor review order resolve --tenant demobank --to settled --maker ayesha --checker omar \\
+  corridor review order resolve --tenant demobank --to succeeded --reference FT2611200014 --maker ayesha --checker omar \\
     --why 'bank statement of 2026-11-20, line 14' c2a7d9e4-…
 
-`corridor review alerts` lists the orders under kind payout.")]
+`corridor review order list` shows the ids. If the payout was not made or was returned, the tokens go back to the wallet; those
+of a settled order after `corridor review order recredit`.")]
 pub struct ResolveArgs {
     /// Order id
     #[arg(value_name = "ID")]
     order: String,
-    /// Outcome of its payout
-    #[arg(long, value_enum)]
-    to: Became,
+    #[command(flatten)]
+    outcome: OutcomeArgs,
     #[command(flatten)]
     people: TwoPeople,
     #[command(flatten)]
@@ -77,27 +88,84 @@ pub struct RecreditArgs {
 /// Runs `review order …`.
 pub async fn run(command: &OrderCommand, context: &Context) -> Result<(), Failure> {
     match command {
+        OrderCommand::List(args) => list(args, context).await,
+        OrderCommand::Approve(args) => decide(args, true, context).await,
+        OrderCommand::Reject(args) => decide(args, false, context).await,
         OrderCommand::Resolve(args) => resolve(args, context).await,
         OrderCommand::Recredit(args) => recredit(args, context).await,
     }
 }
 
+async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.store, context).await?;
+    let caller = opened.caller(&args.tenant).await?;
+    let wallets = opened.wallets()?;
+    let orders = wallets.service.orders_in_review(&caller).await.map_err(Failure::refused)?;
+    wallets.finish().await;
+    let question = |order: &ExchangeOrder| if order.is_withheld() { "held by screening" } else { "outcome unknown" };
+    match context.output {
+        Output::Table => {
+            let row = |order: &ExchangeOrder| {
+                let (score, evidence) = found(order);
+                vec![
+                    order.id.to_string(),
+                    question(order).to_owned(),
+                    order.payout.to_string(),
+                    order.created_at.to_string(),
+                    score.map(|score| score.to_string()).unwrap_or_default(),
+                    evidence.unwrap_or_default(),
+                ]
+            };
+            let head = ["order", "question", "amount", "created", "score", "evidence"];
+            output::rows(&head, orders.iter().map(row).collect())
+        }
+        Output::Json => orders.iter().try_for_each(|order| {
+            let (score, evidence) = found(order);
+            output::json(&json!({
+                "order_id": order.id.to_string(),
+                "question": question(order),
+                "status": order.state.status().name(),
+                "amount": order.payout.decimal().to_string(),
+                "currency": order.payout.currency.code(),
+                "created_at": order.created_at.to_string(),
+                "times_out_at": order.is_withheld().then(|| order.times_out_at.to_string()),
+                "score": score,
+                "evidence": evidence,
+                "list_version": order.screened.as_ref().map(|screened| &screened.list_version),
+            }))
+        }),
+    }
+}
+
+/// The score of the account holder's name, and the entry of a list that it resembles.
+fn found(order: &ExchangeOrder) -> (Option<u8>, Option<String>) {
+    let screened = order.screened.as_ref();
+    (screened.map(|it| it.score), screened.and_then(|it| it.evidence.clone()))
+}
+
+async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
+    let id = order_id(&args.order)?;
+    let opened = open(&args.tenant.store, context).await?;
+    let caller = opened.caller(&args.tenant.tenant).await?;
+    let wallets = opened.wallets_with_lists().await?;
+    let decided = wallets.service.review_order(&caller, id, approve, args.person.deed(&opened.by)).await;
+    let decided = decided.map_err(Failure::refused)?.made;
+    wallets.finish().await;
+    output::remark(if approve { "approved; the order continues" } else { "rejected; the tokens stay in the wallet" });
+    show(&decided, context.output)
+}
+
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let evidence = args.people.evidence()?;
     let id = order_id(&args.order)?;
-    let status = match args.to {
-        Became::Processing => RailStatus::Accepted,
-        Became::Settled => RailStatus::Settled,
-        Became::Failed => RailStatus::Rejected,
-        Became::Returned => RailStatus::Returned,
-    };
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets()?;
     let by = args.people.deed(&opened.by);
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
-    let seen = order.doubt().ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
-    let resolved = wallets.service.resolve_order(&caller, id, seen, status, evidence, by).await;
+    let finding = args.outcome.finding(order.payout)?;
+    let seen = order.open_to(&finding).ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
+    let resolved = wallets.service.resolve_order(&caller, id, seen, finding, evidence, by).await;
     let resolved = resolved.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("resolved");

@@ -42,6 +42,7 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/orders", LOOK),
     get("/console/t/{tenant}/orders/export.csv", LOOK),
     get("/console/t/{tenant}/orders/{id}", LOOK),
+    post("/console/t/{tenant}/orders/{id}/decide", DECIDE),
     post("/console/t/{tenant}/orders/{id}/resolve", RAILS),
     post("/console/t/{tenant}/orders/{id}/recredit", GIVE_BACK),
     get("/console/t/{tenant}/review", LOOK),

@@ -25,6 +25,7 @@ mod evidence;
 mod keys;
 mod order;
 mod orders;
+mod outcome;
 mod policy;
 mod receiver;
 mod requests;
@@ -64,6 +65,7 @@ fn things() -> Routes {
         .get("/console/t/{tenant}/orders", orders::list)
         .get("/console/t/{tenant}/orders/export.csv", orders::export)
         .get("/console/t/{tenant}/orders/{id}", order::show)
+        .post("/console/t/{tenant}/orders/{id}/decide", order::decide)
         .post("/console/t/{tenant}/orders/{id}/resolve", order::resolve)
         .post("/console/t/{tenant}/orders/{id}/recredit", order::recredit)
 }

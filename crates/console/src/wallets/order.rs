@@ -1,5 +1,6 @@
-//! An exchange order with its payout attempts. Nothing is paid a second time: an open payout is
-//! resolved as two users established, and tokens of a returned payout go back to the wallet.
+//! An exchange order with its payout attempts. Nothing is paid a second time: an order held by
+//! screening is released or rejected once, an open payout is resolved as two users established, and
+//! tokens of a returned payout go back to the wallet.
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
@@ -7,20 +8,13 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
 
-use super::view::{Field, FormView, Section, coins, instant, page, words};
-use super::{SEEN, as_shown, doubt_shown, order_tone};
+use super::evidence::entry_card;
+use super::view::{FormView, Section, coins, instant, page, words};
+use super::{as_shown, doubt_shown, order_tone, outcome};
 use crate::answer::sentence;
 use crate::audit;
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::{masked_account, money};
-
-/// The possible outcomes of a payout: value, label and meaning.
-const BECAME: [(&str, &str, RailStatus); 4] = [
-    ("processing", "the bank has it and will report", RailStatus::Accepted),
-    ("settled", "it was paid", RailStatus::Settled),
-    ("failed", "never paid; the tokens are returned", RailStatus::Rejected),
-    ("returned", "paid and returned; the tokens are returned", RailStatus::Returned),
-];
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
@@ -29,6 +23,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     // The attempts at paying an order out are those of a payment with its UUID.
     let attempts = console.store().attempts(caller.tenant, PaymentId(id.0)).await?;
     let mut says = Vec::new();
+    if order.is_withheld() {
+        says.push("Held by screening. Nothing is paid out unless a reviewer approves the order.".to_owned());
+    }
     if order.came_back {
         says.push("The payout was returned after settlement. Return the tokens to the wallet.".to_owned());
     }
@@ -42,6 +39,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let attempts = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
     let sections = vec![
         Section { says, facts: facts(&visit, &order)?, ..Section::default() },
+        screening(&order),
         Section { title: "Payout".to_owned(), table: Some(attempts), ..Section::default() },
         audit::section(&visit, &id.to_string()).await?,
         super::waiting(&visit, id.0).await?,
@@ -80,6 +78,20 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
     Ok(facts)
 }
 
+/// The match for which screening withheld the order.
+fn screening(order: &ExchangeOrder) -> Section {
+    let Some(screened) = &order.screened else { return Section::default() };
+    let undecided = order.is_withheld().then_some(order.times_out_at);
+    let facts = vec![
+        ("Account holder", Cell::text(order.bank.holder.as_str())),
+        ("Cancelled without a decision", instant(undecided)),
+        ("Score", Cell::number(format!("{} of 100", screened.score))),
+        ("List version", Cell::text(screened.list_version.as_str())),
+    ];
+    let card = screened.evidence.as_deref().map(|entry| entry_card("name", entry, &screened.list_version));
+    Section { title: "Screening".to_owned(), facts, cards: card.into_iter().collect(), ..Section::default() }
+}
+
 fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
     let tone = match attempt.state {
         AttemptState::Settled => Tone::Good,
@@ -104,16 +116,13 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/orders/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
     let mut forms = Vec::new();
-    if order.state == ExchangeState::Paying && order.attempt.is_some() && may("resolve") {
-        let choices = BECAME.map(|(value, words, _)| (value, words));
-        let form = FormView::new("resolve", "Record the outcome of the payout", to("resolve"), "Propose")
-            .says("Only with evidence, such as the bank statement. Another user has to approve it.")
-            .field(Field::choice("became", "Outcome", &choices));
-        let form = match order.doubt() {
-            Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
-            None => form,
-        };
-        forms.push(form.why().danger());
+    if order.is_withheld() && may("decide") {
+        forms.push(outcome::verdict_form(to("decide"), "approve: the order continues"));
+    }
+    let open = order.open_to(&RailStatus::Returned.into());
+    let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
+    if (is_paying || open.is_some()) && may("resolve") {
+        forms.push(outcome::form("Record the outcome of the payout", to("resolve"), is_paying, open));
     }
     if order.came_back && may("recredit") {
         let form = FormView::new("recredit", "Return the tokens", to("recredit"), "Return tokens");
@@ -123,24 +132,27 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
     Section { title, forms, ..Section::default() }
 }
 
-/// The outcome in the form.
-pub(super) fn became(visit: &Visit, known: &[(&str, &str, RailStatus)]) -> Result<RailStatus, Stop> {
-    let wanted = visit.form().text("became");
-    let found = known.iter().find(|(value, ..)| *value == wanted);
-    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
+pub(super) async fn decide(visit: Visit) -> Answer {
+    let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
+    let approve = outcome::is_approved(&visit)?;
+    visit.console().wallets.review_order(&visit.caller()?, id, approve, visit.deed(&why)).await?;
+    let words = if approve {
+        "Approved. The order continues."
+    } else {
+        "The order is rejected. Its tokens stay in the wallet."
+    };
+    Ok(visit.done(&visit.href("/review"), words))
 }
 
 pub(super) async fn resolve(visit: Visit) -> Answer {
     let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
-    let became = became(&visit, &BECAME)?;
     let order = visit.console().wallets.find_order(&visit.caller()?, id).await?;
-    if order.state != ExchangeState::Paying || order.attempt.is_none() {
-        return Err(Stop::Refused(format!(
-            "The order is {}: its outcome is already known.",
-            words(order.state.name())
-        )));
-    }
-    let doubt = order.doubt().ok_or_else(|| Stop::Refused(sentence(EARLY)))?;
+    let became = outcome::finding(&visit, order.payout)?;
+    let Some(doubt) = order.open_to(&became) else {
+        let is_early = order.state == ExchangeState::Paying && order.attempt.is_some();
+        let known = || format!("The order is {}: its outcome is already known.", words(order.state.name()));
+        return Err(Stop::Refused(if is_early { sentence(EARLY) } else { known() }));
+    };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolveOrder { order: id, doubt, became }, &why).await
 }

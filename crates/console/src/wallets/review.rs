@@ -1,42 +1,28 @@
-//! The review queue, oldest first: deposits, refunds, payments held by screening or with an unknown
-//! outcome, payouts of orders, and changed tokens.
+//! The review queue, oldest first: deposits, refunds, payments and exchange orders held by screening
+//! or with an unknown outcome.
 
-use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState};
-use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::exchange::ExchangeOrder;
 use domain::ids::PaymentId;
-use domain::money::Money;
 use domain::payment::{PaymentState, ReviewState};
-use domain::rail::{Finding, RailStatus};
+use domain::rail::RailStatus;
 use engine::console::Deed;
 use engine::payments::{self, Record};
 use engine::wallets::{Page, Wanted};
 
 use super::evidence::entry_card;
-use super::view::{Card, Field, FormView, Section, age, coins, page, pager, sheet, words};
-use super::{SEEN, as_shown, deposit_row, doubt_shown, order, order_row};
+use super::view::{Card, Section, age, coins, page, pager, sheet, words};
+use super::{as_shown, deposit_row, doubt_shown, outcome};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 
-/// Maximum number of open refunds and payouts that are searched.
+/// Maximum number of open refunds that are searched.
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
-
-/// The possible outcomes of a payment: value, label and meaning.
-const BECAME: [(&str, &str, RailStatus); 6] = [
-    ("processing", "the bank has it and will report", RailStatus::Accepted),
-    ("succeeded", "it was paid", RailStatus::Settled),
-    ("rejected", "the bank never accepted it", RailStatus::Rejected),
-    ("failed", "the bank accepted it and did not pay", RailStatus::Rejected),
-    ("reversed", "it was cancelled and refunded", RailStatus::Cancelled),
-    (RETURNED, "it was paid and came back", RailStatus::Returned),
-];
-/// The only change that a succeeded payment can undergo.
-const RETURNED: &str = "returned";
-const REFERENCE: &str = "reference";
-const CHARGES: &str = "charges";
-const REFERENCE_MAX_CHARS: usize = 140;
+/// Why a payment or an order waits.
+const HELD: &str = "Held by screening";
+const UNKNOWN: &str = "Outcome unknown";
 
 pub(super) async fn queue(visit: Visit) -> Answer {
     let alerts = visit.console().store().alerts(visit.tenant_id()?, ALERTS_MAX).await?.len();
@@ -50,7 +36,7 @@ pub(super) async fn queue(visit: Visit) -> Answer {
         deposits(&visit).await?,
         held_payments(&visit).await?,
         refunds(&visit).await?,
-        payouts(&visit).await?,
+        orders(&visit).await?,
     ];
     page(&visit, "Review queue", sections)
 }
@@ -79,7 +65,7 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
 }
 
 fn question(record: &Record) -> &'static str {
-    if record.payment.standing.state == PaymentState::Unknown { "Outcome unknown" } else { "Held by screening" }
+    if record.payment.standing.state == PaymentState::Unknown { UNKNOWN } else { HELD }
 }
 
 async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
@@ -121,16 +107,24 @@ async fn refunds(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
-async fn payouts(visit: &Visit) -> Result<Section, Stop> {
-    let store = visit.console().store();
-    let wanted = Wanted { states: vec![ExchangeState::Paying], ..Wanted::default() };
-    let found = store.office_orders(visit.tenant_id()?, &wanted, LOOKED_THROUGH).await?;
-    let unclear = |order: &&ExchangeOrder| order.unclear_beyond_window;
-    let row = |order: &ExchangeOrder| order_row(visit, order).into_iter().take(5).collect();
-    let rows: Vec<Vec<Cell>> = found.rows.iter().filter(unclear).map(row).collect();
-    let title = format!("Order payouts: {}", rows.len());
-    let head = ["Order", "State", "Amount", "Last change", "Created"];
-    let table = Table::new("Payouts with an unknown outcome", &head, rows).or("No payouts with an unknown outcome.");
+async fn orders(visit: &Visit) -> Result<Section, Stop> {
+    let now = visit.console().now();
+    let found = visit.console().wallets.orders_in_review(&visit.caller()?).await?;
+    let row = |order: &ExchangeOrder| {
+        let screened = order.screened.as_ref().filter(|_| order.is_withheld());
+        vec![
+            Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
+            Cell::text(if order.is_withheld() { HELD } else { UNKNOWN }),
+            Cell::number(age(order.state_at, now)),
+            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
+            screened.map_or(Cell::Empty, |screened| Cell::number(screened.score)),
+            Cell::maybe(screened.and_then(|screened| screened.evidence.clone())),
+        ]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let title = format!("Exchange orders: {}", rows.len());
+    let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry"];
+    let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
     let says = vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
@@ -169,26 +163,12 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
     let mut forms = Vec::new();
     if held && may("decide") {
-        let verdicts = [("approve", "approve: the payment continues"), ("reject", "reject it")];
-        let form = FormView::new("decide", "Approve or reject", to("decide"), "Decide")
-            .says("The decision takes effect at once.");
-        forms.push(form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger());
+        forms.push(outcome::verdict_form(to("decide"), "approve: the payment continues"));
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
     if doubt.is_some() && may("resolve") {
-        let fits = |it: &&(&str, &str, RailStatus)| state == PaymentState::Unknown || it.0 == RETURNED;
-        let choices: Vec<(&str, &str)> = BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
-        let form = FormView::new("resolve", "Record the outcome", to("resolve"), "Propose")
-            .says("Only with evidence, such as the bank statement. Another user has to approve it.");
-        let form = form.field(Field::choice("became", "Outcome", &choices));
-        let form = form
-            .field(Field::line(REFERENCE, "Bank reference, if it was paid").optional())
-            .field(Field::line(CHARGES, "Charges that the bank deducted from the return").optional());
-        let form = match doubt {
-            Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
-            None => form,
-        };
-        forms.push(form.why().danger());
+        let is_unknown = state == PaymentState::Unknown;
+        forms.push(outcome::form("Record the outcome", to("resolve"), is_unknown, doubt));
     }
     let sections = vec![
         Section { facts, cards, ..Section::default() },
@@ -200,50 +180,20 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
 
 pub(super) async fn decide_payment(visit: Visit) -> Answer {
     let (tenant, id, why) = (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
-    let (approve, words) = match visit.form().text("verdict") {
-        "approve" => (true, "Approved. The payment continues."),
-        "reject" => (false, "The payment is rejected."),
-        _ => return Err(Stop::Invalid("Please choose a decision.".to_owned())),
-    };
+    let approve = outcome::is_approved(&visit)?;
     visit.console().payments.review(tenant, id, approve, visit.deed(&why)).await?;
+    let words = if approve { "Approved. The payment continues." } else { "The payment is rejected." };
     Ok(visit.done(&visit.href("/review"), words))
 }
 
 pub(super) async fn resolve_payment(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let record = payment(&visit).await?;
-    let became = finding(&visit, record.payment.amount)?;
+    let became = outcome::finding(&visit, record.payment.amount)?;
     let Some(doubt) = record.payment.open_to(&became) else {
         let state = record.payment.standing.state.name();
         return Err(Stop::Refused(format!("The payment is {state}: its outcome is already known.")));
     };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await
-}
-
-/// The outcome in the form.
-fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
-    let status = order::became(visit, &BECAME)?;
-    let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
-    let reference = text(REFERENCE).map(str::to_owned);
-    if reference.is_some() && status != RailStatus::Settled {
-        return Err(Stop::Invalid("A bank reference requires the outcome that the payment was paid.".to_owned()));
-    }
-    if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
-        return Err(Stop::Invalid(format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.")));
-    }
-    let charges = match text(CHARGES) {
-        None => 0,
-        Some(_) if status != RailStatus::Returned => {
-            return Err(Stop::Invalid("Charges require the outcome that the payment was returned.".to_owned()));
-        }
-        Some(text) => {
-            let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
-            let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
-            let rule = || Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned());
-            charges.ok_or_else(rule)?.minor
-        }
-    };
-    let never_accepted = visit.form().text("became") == "rejected";
-    Ok(Finding { status, never_accepted, reference, charges })
 }

@@ -73,6 +73,10 @@ pub enum OrderRefusal {
     /// The stablecoin has no contract in the configuration.
     #[error("the token is not configured")]
     NoToken,
+    /// There is nothing to release or to reject: screening did not withhold it, it was decided, or
+    /// it ended.
+    #[error("no decision about the order is pending")]
+    NotWithheld,
     /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {
@@ -113,7 +117,8 @@ pub fn create(
         return Err(OrderRefusal::InsufficientBalance { requested, available });
     }
     // A sanctions hit takes precedence over a sandbox outcome.
-    let fate = if new.screened.verdict() == Verdict::Clean { new.fate } else { Fate::Withheld };
+    let withheld_by = Some(new.screened).filter(|screened| screened.verdict() != Verdict::Clean);
+    let fate = if withheld_by.is_some() { Fate::Withheld } else { new.fate };
     let locked_until = new.lock.then_some(cx.now + LOCK);
     let day = cx.now + if new.fate == Fate::TimesOut { SANDBOX_TIMEOUT } else { TIMEOUT };
     let order = ExchangeOrder {
@@ -130,6 +135,7 @@ pub fn create(
         locked_until,
         bank: new.bank,
         fate,
+        screened: withheld_by,
         state: ExchangeState::Pending,
         state_at: cx.now,
         created_at: cx.now,
@@ -152,16 +158,15 @@ pub fn create(
     let mut case = OrderCase { order, wallet: wallet.clone(), intents: Vec::new() };
     let mut effects = WalletEffects { transfers: vec![case.order.reserve()], ..WalletEffects::default() };
     effects.jobs.push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
-    match case.order.fate {
-        Fate::TimesOut => {}
-        Fate::Withheld => {
-            let Screened { score, evidence, list_version, .. } = &new.screened;
+    match (case.order.fate, &case.order.screened) {
+        (Fate::Withheld, Some(Screened { score, evidence, list_version, .. })) => {
             let against = evidence.as_deref().unwrap_or("outdated lists");
             let what =
                 format!("withheld: the account holder's name scored {score} against {against} (lists {list_version})");
             effects.alerts.push(Alert { kind: AlertKind::Payout, subject: case.order.id.0, what });
         }
-        Fate::Open | Fate::Fails => case.want_debit(chain, &mut effects, cx),
+        (Fate::TimesOut | Fate::Withheld, _) => {}
+        (Fate::Open | Fate::Fails, _) => case.want_debit(chain, &mut effects, cx),
     }
     case.wallet.touch(cx.now);
     Ok((case, effects))
@@ -234,7 +239,7 @@ impl OrderCase {
         effects.alerts.push(Alert { kind, subject: self.order.id.0, what });
     }
 
-    fn want_debit(&mut self, chain: &ChainConfig, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn want_debit(&mut self, chain: &ChainConfig, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let id = IntentId(cx.ids.next());
         let order = &self.order;
         let Some(token) = chain.token(order.coin) else { return };
@@ -380,7 +385,13 @@ impl OrderCase {
         effects
     }
 
-    fn end_unpaid(&mut self, state: ExchangeState, why: OrderFailure, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn end_unpaid(
+        &mut self,
+        state: ExchangeState,
+        why: OrderFailure,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         effects.transfers.push(self.order.end_hold(TransferKind::VoidPending, "exchange.void", cx));
         self.order.failure = Some(why);
         self.enter(state, effects, cx);

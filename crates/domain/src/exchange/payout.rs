@@ -308,35 +308,6 @@ impl OrderCase {
             effects.jobs.push((self.order.id.0, job));
         }
     }
-
-    /// Records the outcome of an unknown payout. A payout in progress is the rail's to report: it
-    /// can still be paid.
-    ///
-    /// # Errors
-    /// [`OrderRefusal::Conflict`] if it was not in review.
-    pub fn resolve(
-        &mut self,
-        attempt: &mut Attempt,
-        status: RailStatus,
-        evidence: &str,
-        cx: &mut Cx<'_>,
-    ) -> Result<WalletEffects, OrderRefusal> {
-        if self.order.state != ExchangeState::Paying || !self.order.unclear_beyond_window {
-            return Err(OrderRefusal::Conflict(self.order.state));
-        }
-        let report = RailReport {
-            attempt: attempt.id,
-            status,
-            reason: None,
-            info: None,
-            bank_reference: None,
-            amount: None,
-            source: format!("operator: {evidence}"),
-            further_reasons: Vec::new(),
-            charges: None,
-        };
-        Ok(self.heard(attempt, &report, None, cx))
-    }
 }
 
 /// The order's trigger for an attempt's trigger; `None` if the order's state does not change.

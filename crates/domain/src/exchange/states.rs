@@ -23,6 +23,8 @@ names! {
         WalletFrozen = "wallet blocked or blacklisted",
         /// Its rate lock or its maximum age ended.
         TimedOut = "lock or 24 h expired",
+        /// A reviewer rejected an order that screening withheld.
+        ReviewRejected = "review rejected",
         /// The rate is too far from the quoted one.
         RateMoved = "rate moved",
         /// A payout attempt is about to begin.
@@ -70,6 +72,7 @@ impl ExchangeState {
 
             (Pending, OrderTrigger::Cancel | OrderTrigger::WalletFrozen | OrderTrigger::TimedOut) => To(Cancelled),
             (_, OrderTrigger::Cancel) => Conflict,
+            (Pending, OrderTrigger::ReviewRejected) => To(Failed),
             (Debited, OrderTrigger::WalletFrozen | OrderTrigger::RateMoved | OrderTrigger::PayoutFailed) => {
                 To(Returning)
             }

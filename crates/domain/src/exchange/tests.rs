@@ -10,6 +10,7 @@ use super::price::LOCK;
 use super::states::{OrderStep, OrderTrigger};
 use super::*;
 use crate::attempt::{Attempt, AttemptState};
+use crate::chain::ChainConfig;
 use crate::chain_tx::{IntentKind, IntentState, Patience};
 use crate::currency::Currency;
 use crate::deposit::tests::{WALLET, block_wallet, config, wallet};
@@ -18,7 +19,7 @@ use crate::job::JobKind;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::payment::{Cx, JobChange};
 use crate::policy::RailConfig;
-use crate::rail::{RailReport, RailStatus};
+use crate::rail::{Finding, RailReport, RailStatus};
 use crate::screening::Screened;
 use crate::sweep::Pools;
 use crate::test_values::{Books, Ids, TENANT, dec, monday, pkr, rail};
@@ -160,6 +161,18 @@ impl World {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         let effects = act(&mut self.case, &mut cx)?;
         self.keep(effects);
+        Ok(())
+    }
+
+    fn reviews(&mut self, approve: bool) -> Result<(), OrderRefusal> {
+        self.tries(|case, cx| case.review(approve, &config(), cx))
+    }
+
+    /// Reviewers record the outcome of the newest attempt.
+    fn resolves(&mut self, finding: impl Into<Finding>, evidence: &str) -> Result<(), OrderRefusal> {
+        let (mut attempt, finding) = (self.attempt.clone().expect("in progress"), finding.into());
+        self.tries(|case, cx| case.resolve(&mut attempt, &finding, evidence, cx))?;
+        self.attempt = Some(attempt);
         Ok(())
     }
 
@@ -547,19 +560,115 @@ fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() 
 #[test]
 fn reviewers_resolve_an_unknown_payout() {
     let mut world = World::paying();
-    let mut attempt = world.attempt.clone().expect("in progress");
-    let early = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
+    let early = world.resolves(RailStatus::Rejected, "");
     assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Paying)), "the rail may be paying it");
     assert_eq!(world.case.order.doubt(), None);
     world.hears(RailStatus::Unknown, None);
-    let mut attempt = world.attempt.clone().expect("in progress");
+    let attempt = world.attempt.clone().expect("in progress");
     let doubt = world.case.order.doubt().expect("in review");
     assert_eq!((doubt.attempt, Some(doubt.since)), (attempt.id, world.case.order.unclear_since));
-    let resolved = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Settled, "statement 7", cx));
+    let resolved = world.resolves(RailStatus::Settled, "statement 7");
     assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
+    assert_eq!(world.attempt.as_ref().and_then(|it| it.source.as_deref()), Some("operator: statement 7"));
     assert_eq!(world.case.order.doubt(), None);
-    let again = world.tries(|case, cx| case.resolve(&mut attempt, RailStatus::Rejected, "", cx));
+    let again = world.resolves(RailStatus::Rejected, "");
     assert_eq!(again, Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+}
+
+fn unknown_payout() -> World {
+    let mut world = World::paying();
+    world.hears(RailStatus::Unknown, None);
+    world.attempt.as_mut().expect("in progress").bank_reference = None;
+    world
+}
+
+#[test]
+fn reviewers_record_the_banks_reference_of_an_unknown_payout() {
+    let mut world = unknown_payout();
+    let reference = Some("FT-7".to_owned());
+    let finding = Finding { status: RailStatus::Settled, never_accepted: false, reference, charges: 0 };
+    world.resolves(finding, "statement 7").expect("it is unknown");
+    let (order, attempt) = (&world.case.order, world.attempt.as_ref().expect("paid"));
+    assert_eq!(order.state, ExchangeState::Settled);
+    assert_eq!(order.settlement_reference.as_deref(), Some("FT-7"));
+    assert_eq!((attempt.bank_reference.as_deref(), attempt.charges), (Some("FT-7"), 0));
+    let [WalletEvent::ExchangeComplete { reference, .. }] = world.told.as_slice() else { panic!("{:?}", world.told) };
+    assert_eq!(reference, "FT-7");
+}
+
+#[test]
+fn an_unknown_payout_that_was_not_made_returns_the_tokens() {
+    let rejected = |never_accepted| Finding { never_accepted, ..RailStatus::Rejected.into() };
+    for (finding, state) in [
+        (rejected(true), AttemptState::Refused),
+        (rejected(false), AttemptState::Refused),
+        (RailStatus::Cancelled.into(), AttemptState::Cancelled),
+    ] {
+        let mut world = unknown_payout();
+        world.resolves(finding.clone(), "letter").expect("it is unknown");
+        assert_eq!(world.attempt.as_ref().map(|attempt| attempt.state), Some(state), "{finding:?}");
+        assert_eq!((world.state(), world.job), (ExchangeState::Returning, None), "{finding:?}");
+        world.coins_come_back();
+        assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
+        assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+        assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
+    }
+}
+
+fn returned(charges: i64) -> Finding {
+    Finding { charges, ..RailStatus::Returned.into() }
+}
+
+/// What the bank deducted from a return, as booked.
+fn charges_booked(world: &World) -> (i64, i64) {
+    let nostro = AccountCode::Nostro(world.rail.id.clone(), Currency::Pkr);
+    let balance = |code: AccountCode| world.books.account(&code).balance().minor;
+    (balance(nostro), balance(AccountCode::RailCharges(Currency::Pkr)))
+}
+
+#[test]
+fn a_return_less_charges_is_recorded_by_reviewers_and_the_charges_are_rail_cost() {
+    let mut world = unknown_payout();
+    world.resolves(returned(25_000), "credit of 24 November").expect("it is unknown");
+    assert_eq!(world.attempt.as_ref().map(|it| (it.state, it.charges)), Some((AttemptState::Returned, 25_000)));
+    assert_eq!(charges_booked(&world), (-25_000, 25_000));
+    world.coins_come_back();
+    assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS, "the customer bears no charges");
+    // The bank's own report arrives later and is no second return.
+    world.hears(RailStatus::Returned, None);
+    assert_eq!(charges_booked(&world), (-25_000, 25_000));
+}
+
+#[test]
+fn charges_that_leave_nothing_of_the_amount_are_not_booked() {
+    for charges in [-1, 0, 2_771_075, i64::MAX, i64::MIN] {
+        let mut world = unknown_payout();
+        world.resolves(returned(charges), "letter").expect("it is unknown");
+        assert_eq!((world.state(), charges_booked(&world)), (ExchangeState::Returning, (0, 0)), "{charges}");
+    }
+}
+
+#[test]
+fn reviewers_record_the_return_of_a_settled_payout_once() {
+    let mut world = World::paying();
+    world.hears(RailStatus::Settled, None);
+    let settled = world.case.order.clone();
+    for status in [RailStatus::Settled, RailStatus::Rejected, RailStatus::Cancelled, RailStatus::Accepted] {
+        assert_eq!(settled.open_to(&status.clone().into()), None, "{status:?}");
+        assert_eq!(world.resolves(status, ""), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    }
+    let open = settled.open_to(&returned(25_000)).expect("it can be returned");
+    assert_eq!((Some(open.attempt), open.since), (settled.attempt, settled.state_at));
+    world.resolves(returned(25_000), "credit of 24 November").expect("it was paid");
+    assert_eq!((world.state(), world.case.order.came_back, world.alerts), (ExchangeState::Settled, true, 1));
+    assert_eq!(charges_booked(&world), (-25_000, 25_000));
+    let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
+    assert_eq!(world.books.account(&suspense).balance().minor, MINOR, "until an operator re-credits them");
+    assert_eq!(world.resolves(returned(1), ""), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    world.recredits().expect("it was returned");
+    world.coins_come_back();
+    assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
 }
 
 #[test]
@@ -612,6 +721,7 @@ fn an_order_to_a_listed_holder_is_withheld_and_raises_an_alert() {
         let screened = Screened { stale, ..screened(score) };
         let mut world = World::with(NewOrder { screened, ..new_order() });
         assert_eq!((world.case.order.fate, world.alerts), (fate, alerts), "{score} {stale}");
+        assert_eq!(world.case.order.screened.is_some(), fate == Fate::Withheld, "only a match is evidence");
         assert_eq!(world.case.order.state.status(), OrderStatus::Pending, "the customer is not tipped off");
         if fate == Fate::Withheld {
             assert!(world.case.intents.is_empty(), "nothing moves");
@@ -624,6 +734,68 @@ fn an_order_to_a_listed_holder_is_withheld_and_raises_an_alert() {
     // A sanctions hit takes precedence over a sandbox outcome.
     let listed = World::with(NewOrder { fate: Fate::Fails, screened: screened(95), ..new_order() });
     assert_eq!(listed.case.order.fate, Fate::Withheld);
+}
+
+fn withheld() -> World {
+    World::with(NewOrder { screened: screened(90), ..new_order() })
+}
+
+#[test]
+fn a_withheld_order_that_is_approved_is_paid() {
+    let mut world = withheld();
+    assert!(world.case.order.is_withheld());
+    world.now = monday() + Span::hours(23);
+    world.reviews(true).expect("it is withheld");
+    assert!(!world.case.order.is_withheld());
+    assert_eq!(world.case.intents.iter().map(|intent| intent.kind).collect::<Vec<_>>(), [IntentKind::Debit]);
+    for approve in [true, false] {
+        assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld), "decided once");
+    }
+    assert!(world.case.may_debit(world.now));
+    assert!(!world.case.may_debit(monday() + TIMEOUT), "its timeout still applies");
+    world.debited();
+    assert!(world.pay_at("278.50"));
+    world.hears(RailStatus::Settled, None);
+    assert_eq!(world.state(), ExchangeState::Settled);
+    assert_eq!(world.case.order.screened, Some(screened(90)), "the evidence stays");
+}
+
+#[test]
+fn a_withheld_order_that_is_rejected_fails_for_a_neutral_reason_and_frees_its_tokens() {
+    let mut world = withheld();
+    world.reviews(false).expect("it is withheld");
+    assert_eq!((world.state(), world.job), (ExchangeState::Failed, None));
+    assert_eq!(world.case.order.failure, Some(OrderFailure::PayoutFailed));
+    assert!(world.case.intents.is_empty(), "nothing moved");
+    assert_eq!(world.books.account(&code()).available().minor, FUNDS);
+    for approve in [true, false] {
+        assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld), "decided once");
+    }
+}
+
+#[test]
+fn only_a_withheld_order_within_its_time_is_reviewed() {
+    let mut clean = World::pending();
+    let mut waits = World::with(NewOrder { fate: Fate::TimesOut, ..new_order() });
+    let mut cancelled = withheld();
+    cancelled.tries(|case, cx| case.cancel(cx)).expect("pending");
+    let mut late = withheld();
+    late.now = monday() + TIMEOUT;
+    for world in [&mut clean, &mut waits, &mut cancelled, &mut late] {
+        for approve in [true, false] {
+            let before = world.case.clone();
+            assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld));
+            assert_eq!(world.case, before, "nothing changes");
+        }
+    }
+    let mut frozen = withheld();
+    block_wallet(&mut frozen.case.wallet);
+    assert_eq!(frozen.reviews(true), Err(OrderRefusal::Frozen(WalletState::Blocked)));
+    frozen.reviews(false).expect("a rejection moves nothing");
+    let mut no_token = withheld();
+    let bare = ChainConfig { tokens: Vec::new(), ..config() };
+    assert_eq!(no_token.tries(|case, cx| case.review(true, &bare, cx)), Err(OrderRefusal::NoToken));
+    assert!(no_token.case.order.is_withheld());
 }
 
 /// All permitted status changes, as the API shows them.
@@ -662,6 +834,7 @@ enum Act {
     Unblock,
     FollowWallet,
     Pass(i64),
+    Review(bool),
     Pay(u32),
     Hear(RailStatus, bool),
     NotSent,
@@ -688,6 +861,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => Just(Act::Unblock),
         1 => Just(Act::FollowWallet),
         1 => (0_i64..30).prop_map(Act::Pass),
+        2 => any::<bool>().prop_map(Act::Review),
         5 => (270_u32..285).prop_map(Act::Pay),
         6 => (proptest::sample::select(statuses.to_vec()), any::<bool>()).prop_map(|(said, again)| Act::Hear(said, again)),
         1 => Just(Act::NotSent),
@@ -722,6 +896,7 @@ fn act(world: &mut World, act: Act) {
             world.now = world.now + Span::hours(hours);
             world.does(|case, cx| case.time_passed(cx));
         }
+        Act::Review(approve) => _ = world.reviews(approve),
         Act::Pay(mid) if world.state() == ExchangeState::Debited => _ = world.pay_at(&mid.to_string()),
         Act::Hear(said, again) => world.hears(said, again.then_some("AB08")),
         Act::NotSent => {
@@ -741,8 +916,9 @@ proptest! {
     /// wallet never goes negative, rupees leave at most once and only for debited tokens, and a
     /// final order has no job.
     #[test]
-    fn tokens_and_rupees_add_up(lock in any::<bool>(), sequence in acts()) {
-        let mut world = World::with(NewOrder { lock, ..new_order() });
+    fn tokens_and_rupees_add_up(lock in any::<bool>(), held in any::<bool>(), sequence in acts()) {
+        let screened = screened(if held { 90 } else { 0 });
+        let mut world = World::with(NewOrder { lock, screened, ..new_order() });
         for step in sequence {
             act(&mut world, step.clone());
             let order = world.case.order.clone();

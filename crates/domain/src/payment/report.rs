@@ -5,7 +5,6 @@ use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
 use crate::job::JobKind;
-use crate::money::Money;
 use crate::policy::RailConfig;
 use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::route;
@@ -276,20 +275,7 @@ pub fn resolve(
     if payment.open_to(finding).is_none() {
         return Err(Stale::State(payment.standing.state));
     }
-    let kept = Money::new(finding.charges, attempt.amount.currency);
-    let came_back = attempt.amount.minor.checked_sub(kept.minor).filter(|minor| *minor > 0 && kept.minor > 0);
-    let report = RailReport {
-        attempt: attempt.id,
-        status: finding.status.clone(),
-        reason: None,
-        further_reasons: Vec::new(),
-        // The evidence belongs in the attempt's record, not in the client's `msg`.
-        info: None,
-        bank_reference: finding.reference.clone(),
-        amount: came_back.map(|minor| Money::new(minor, kept.currency)),
-        charges: came_back.map(|_| kept),
-        source: format!("operator: {evidence}"),
-    };
+    let report = attempt.report_of(finding, evidence);
     // An attempt that the rail accepted was not refused before, whatever a reviewer states.
     let refused = finding.never_accepted && finding.status == RailStatus::Rejected;
     if refused && attempt.state == AttemptState::Indeterminate {

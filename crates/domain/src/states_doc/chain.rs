@@ -75,12 +75,15 @@ Starts as `pending`. The API shows `pending` and `debiting` as PENDING; `debited
   amount returns to the wallet.
 - **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Other orders use the rate at the
   time of the payout, within 1 % of the quoted one.
+- **Withheld.** An order whose account holder's name matches a sanctions list, or nearly does, stays `pending` without a debit
+  until a reviewer releases or rejects it, or until its lock or 24 h expire.
 - **Unresolved.** While the outcome of a payout is unknown the order stays `paying`; inquiries continue, and no other rail is
-  used.
+  used. Two users can record the outcome.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends
   and its tokens are booked back to the wallet; in later states an alert is raised.
 - **Returned.** A payout that is returned after `settled` leaves the order unchanged: its amount is in suspense
-  (`payout_suspense`) until an operator returns the tokens.
+  (`payout_suspense`) until an operator returns the tokens. Two users can record the return. What the bank deducted from it is
+  booked as rail cost (`rail.charges`).
 
 ";
 

@@ -27,7 +27,12 @@ impl Action {
                 | DepositAction::RefundListed { by, .. }
                 | DepositAction::WithdrawRefund { by },
             ) => Some(by),
-            Action::Exchange(_, ExchangeAction::Resolve { by, .. } | ExchangeAction::Recredit { by }) => Some(by),
+            Action::Exchange(
+                _,
+                ExchangeAction::Review { by, .. }
+                | ExchangeAction::Resolve { by, .. }
+                | ExchangeAction::Recredit { by },
+            ) => Some(by),
             Action::Delivery(_, DeliveryAction::Replay { by, .. }) => Some(by),
             Action::Request(_, RequestAction::Cancel { by, .. }) => by.as_deref(),
             Action::Request(_, RequestAction::RefundTo(answer)) => Some(&answer.by),

@@ -7,7 +7,7 @@ use domain::decimal::Decimal;
 use domain::exchange::{ExchangeOrder, NewOrder};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
-use domain::rail::{InquiryAnswer, RailId, RailReport, RailStatus, Submission};
+use domain::rail::{Finding, InquiryAnswer, RailId, RailReport, Submission};
 use domain::sender_limit::Tally;
 use domain::sweep;
 use domain::time::Timestamp;
@@ -116,12 +116,20 @@ pub enum ExchangeAction {
     },
     /// An unsolicited report of a rail.
     Report(RailReport),
-    /// Reviewers established the outcome of a payout that was unknown.
+    /// A reviewer decides about an order that screening withholds.
+    Review {
+        /// Release or reject.
+        approve: bool,
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
+    /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
+    /// returned.
     Resolve {
-        /// The unresolved attempt that they examined.
+        /// The attempt that they examined.
         seen: Doubt,
         /// The outcome.
-        status: RailStatus,
+        finding: Finding,
         /// Their evidence.
         evidence: String,
         /// Actor and context for the audit log.
@@ -140,6 +148,7 @@ impl ExchangeAction {
             self,
             ExchangeAction::Create { .. }
                 | ExchangeAction::Cancel { .. }
+                | ExchangeAction::Review { .. }
                 | ExchangeAction::Resolve { .. }
                 | ExchangeAction::Recredit { .. }
         )

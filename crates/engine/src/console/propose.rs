@@ -6,8 +6,9 @@ use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricin
 use domain::attempt::Doubt;
 use domain::audit;
 use domain::coin_amount;
+use domain::currency::Currency;
 use domain::deposit::DepositState;
-use domain::exchange::ExchangeState;
+use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{ApprovalId, TenantId};
 use domain::money::Money;
 use domain::payment::{Payment, PaymentState};
@@ -30,10 +31,11 @@ pub const PAYMENT_ENDS: [(RailStatus, &str); 5] = [
 ];
 
 /// Outcomes of an order's payout that reviewers can record, with their labels.
-pub const ORDER_ENDS: [(RailStatus, &str); 4] = [
+pub const ORDER_ENDS: [(RailStatus, &str); 5] = [
     (RailStatus::Accepted, "processing"),
     (RailStatus::Settled, "settled"),
     (RailStatus::Rejected, "failed"),
+    (RailStatus::Cancelled, "reversed"),
     (RailStatus::Returned, "returned"),
 ];
 
@@ -61,25 +63,42 @@ fn must_be_as_seen(is: bool) -> Result<(), Denied> {
 
 /// What a finding changes about a payment.
 fn payment_changes(payment: &Payment, doubt: Doubt, became: &Finding) -> Result<Vec<Change>, Denied> {
-    let (state, amount) = (payment.standing.state, payment.amount.to_string());
-    let end = if became.never_accepted { PaymentState::Rejected.name() } else { word(&PAYMENT_ENDS, &became.status)? };
+    let (standing, amount) = (&payment.standing, payment.amount.to_string());
+    let is_unknown = standing.state == PaymentState::Unknown;
     let mut changes = vec![
         change("amount", &amount, &amount),
         change("attempt", doubt.attempt, doubt.attempt),
-        change(if state == PaymentState::Unknown { "unknown since" } else { "paid" }, doubt.since, doubt.since),
-        change("status", state.name(), end),
+        change(if is_unknown { "unknown since" } else { "paid" }, doubt.since, doubt.since),
+        change("status", standing.state.name(), end(&PAYMENT_ENDS, became)?),
     ];
-    if let Some(reference) = &became.reference {
-        changes.push(change(
-            "bank reference",
-            payment.standing.bank_reference.as_deref().unwrap_or_default(),
-            reference,
-        ));
-    }
-    if became.charges > 0 {
-        changes.push(change("kept by the bank", "", Money::new(became.charges, payment.amount.currency)));
-    }
+    changes.extend(details(became, standing.bank_reference.as_deref(), payment.amount.currency));
     Ok(changes)
+}
+
+/// What a finding changes about an order's payout.
+fn order_changes(order: &ExchangeOrder, doubt: Doubt, became: &Finding) -> Result<Vec<Change>, Denied> {
+    let (payout, is_unknown) = (order.payout.to_string(), order.state == ExchangeState::Paying);
+    let mut changes = vec![
+        change("pay-out", &payout, &payout),
+        change("attempt", doubt.attempt, doubt.attempt),
+        change(if is_unknown { "unclear since" } else { "paid" }, doubt.since, doubt.since),
+        change("status", order.state.status().name(), end(&ORDER_ENDS, became)?),
+    ];
+    changes.extend(details(became, order.settlement_reference.as_deref(), order.payout.currency));
+    Ok(changes)
+}
+
+/// Returns the label of a finding's outcome.
+fn end(ends: &[(RailStatus, &'static str)], became: &Finding) -> Result<&'static str, Denied> {
+    if became.never_accepted { Ok(PaymentState::Rejected.name()) } else { word(ends, &became.status) }
+}
+
+/// The bank's reference and charges in a finding.
+fn details(became: &Finding, reference: Option<&str>, currency: Currency) -> Vec<Change> {
+    let reference_now = became.reference.as_ref();
+    let reference = reference_now.map(|now| change("bank reference", reference.unwrap_or_default(), now));
+    let charges = (became.charges > 0).then(|| Money::new(became.charges, currency));
+    reference.into_iter().chain(charges.map(|charges| change("kept by the bank", "", charges))).collect()
 }
 
 /// The user as a decision stores them.
@@ -198,16 +217,11 @@ impl Console {
             }
             Deed::ResolveOrder { order, doubt, became } => {
                 let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
-                state_must_be(order.state, &[ExchangeState::Paying], order.state.status().name())?;
-                let open = order.doubt().ok_or_else(|| Denied::Refused(EARLY.to_owned()))?;
+                let early = order.state == ExchangeState::Paying;
+                let why = if early { EARLY.to_owned() } else { format!("it is {} now", order.state.status().name()) };
+                let open = order.open_to(became).ok_or(Denied::Refused(why))?;
                 must_be_as_seen(open == *doubt)?;
-                let (payout, status) = (order.payout.to_string(), order.state.status().name());
-                Ok(vec![
-                    change("pay-out", &payout, &payout),
-                    change("attempt", doubt.attempt, doubt.attempt),
-                    change("unclear since", doubt.since, doubt.since),
-                    change("status", status, word(&ORDER_ENDS, became)?),
-                ])
+                order_changes(&order, *doubt, became)
             }
             Deed::SetPricing(pricing) => pricing_changes(&self.tenant(tenant).await?, pricing),
             Deed::SetPolicy { version, values } => {

@@ -70,6 +70,8 @@ fn note(command: &Command) -> Option<Note> {
         }
         Action::Exchange(key, action) => {
             let name = match action {
+                ExchangeAction::Review { approve: true, .. } => "review.approve",
+                ExchangeAction::Review { approve: false, .. } => "review.reject",
                 ExchangeAction::Resolve { .. } => "order.resolve",
                 ExchangeAction::Recredit { .. } => "order.recredit",
                 _ => return None,
@@ -168,7 +170,10 @@ fn deposit(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Facts {
 
 fn order(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Facts {
     match ws.exchanges.get(&(tenant, key.order)) {
-        Some(order) => Facts::new().text("state", order.state.name()).flag("gives_back", order.give_back.is_some()),
+        Some(order) => {
+            let facts = Facts::new().text("state", order.state.name()).flag("gives_back", order.give_back.is_some());
+            if order.screened.is_some() { facts.flag("withheld", order.is_withheld()) } else { facts }
+        }
         None => Facts::new(),
     }
 }

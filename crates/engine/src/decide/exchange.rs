@@ -157,9 +157,13 @@ impl Acting<'_> {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
             }
-            ExchangeAction::Resolve { seen, status, evidence, .. } => {
-                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.case.order.doubt());
-                let effects = self.case.resolve(&mut attempt, status.clone(), evidence, cx)?;
+            ExchangeAction::Review { approve, .. } => {
+                let terms = deposit::terms(self.rules)?;
+                Ok(self.case.review(*approve, terms.chain, cx)?)
+            }
+            ExchangeAction::Resolve { seen, finding, evidence, .. } => {
+                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.case.order.open_to(finding));
+                let effects = self.case.resolve(&mut attempt, finding, evidence, cx)?;
                 as_seen(Some(seen), doubt.as_ref())?;
                 self.attempt = Some(attempt);
                 Ok(effects)

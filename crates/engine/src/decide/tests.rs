@@ -76,6 +76,7 @@ fn order(wallet: &Wallet) -> ExchangeOrder {
             bank_name: None,
         },
         fate: Fate::Open,
+        screened: None,
         state: ExchangeState::Paying,
         state_at: NOW,
         created_at: NOW,
@@ -140,8 +141,8 @@ fn an_unreviewed_unknown_outcome_is_not_resolved() {
     ws.attempts.load((TENANT, attempt(&order).id), attempt(&order));
     ws.exchanges.load((TENANT, order.id), order.clone());
     let resolve = |seen: Doubt| {
-        let (status, evidence) = (RailStatus::Accepted, "statement".to_owned());
-        Action::Exchange(key.clone(), ExchangeAction::Resolve { seen, status, evidence, by: Box::new("test".into()) })
+        let (finding, evidence) = (RailStatus::Accepted.into(), "statement".to_owned());
+        Action::Exchange(key.clone(), ExchangeAction::Resolve { seen, finding, evidence, by: Box::new("test".into()) })
     };
     let doubt = order.doubt().expect("in doubt");
     let other = AttemptId(Uuid::from_u128(9));

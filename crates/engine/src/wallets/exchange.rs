@@ -12,7 +12,7 @@ use domain::iban::Iban;
 use domain::ids::{ExchangeId, TransferId, WalletId};
 use domain::money::Money;
 use domain::policy::RailKind;
-use domain::rail::RailStatus;
+use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
 use domain::screening::{Party, Screened};
 use domain::time::Span;
@@ -112,27 +112,42 @@ impl Wallets {
         self.act_on(caller, &order, ExchangeAction::Cancel { idempotency }).await
     }
 
-    /// Records the outcome of a payout that was unknown, for the attempt that the reviewers
-    /// examined. The caller enforces four eyes.
+    /// Releases or rejects an order that screening withholds.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 if no payout of unknown outcome is under way, or a different one
-    /// is.
+    /// [`Denied::NotFound`]; 409 if no decision is pending; 422 to a release for a frozen wallet.
+    pub async fn review_order(
+        &self,
+        caller: &Caller,
+        id: ExchangeId,
+        approve: bool,
+        by: impl Into<Deed>,
+    ) -> Result<Reply<ExchangeOrder>, Denied> {
+        let by = Box::new(by.into());
+        let order = self.find_order(caller, id).await?;
+        self.act_on(caller, &order, ExchangeAction::Review { approve, by }).await
+    }
+
+    /// Records the outcome of a payout that was unknown, or the return of a settled one, for the
+    /// attempt that the reviewers examined. The caller enforces four eyes.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]; 409 if no outcome is to be recorded, or another attempt is open.
     pub async fn resolve_order(
         &self,
         caller: &Caller,
         id: ExchangeId,
         seen: Doubt,
-        status: RailStatus,
+        finding: impl Into<Finding>,
         evidence: String,
         by: impl Into<Deed>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
-        let by = Box::new(by.into());
+        let (finding, by) = (finding.into(), Box::new(by.into()));
         let order = self.find_order(caller, id).await?;
         if order.attempt.is_none() {
             return Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(order.state))));
         }
-        self.act_on(caller, &order, ExchangeAction::Resolve { seen, status, evidence, by }).await
+        self.act_on(caller, &order, ExchangeAction::Resolve { seen, finding, evidence, by }).await
     }
 
     /// Recredits the coins of a settled order whose payout was returned.

@@ -189,6 +189,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
                 .with("currency", code)
         }
         OrderRefusal::Unfunded { .. } => WalletProblem::unavailable(RETRY_AFTER_S),
+        OrderRefusal::NotWithheld => WalletProblem::conflict("No decision about the order is pending"),
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();

@@ -160,6 +160,7 @@ pub(crate) fn order(state: ExchangeState) -> ExchangeOrder {
             bank_name: Some("Standard Chartered Bank (Pakistan)".to_owned()),
         },
         fate: Fate::Open,
+        screened: None,
         state,
         state_at: T0,
         created_at: T0,

@@ -122,8 +122,8 @@ async fn resolve_order(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: R
     let looked_at = open.attempt.as_ref().map(|(inquiry, _)| inquiry.attempt);
     let action = move |order: &ExchangeOrder| {
         let seen = order.doubt().filter(|doubt| Some(doubt.attempt) == looked_at)?;
-        let (evidence, by) = ("the bank's book".to_owned(), Box::new(OPERATOR.into()));
-        Some(ExchangeAction::Resolve { seen, status, evidence, by })
+        let (finding, evidence) = (status.clone().into(), "the bank's book".to_owned());
+        Some(ExchangeAction::Resolve { seen, finding, evidence, by: Box::new(OPERATOR.into()) })
     };
     let came = act_on_order(cluster, tenant, order, action).await;
     // The next look shows what came of it.

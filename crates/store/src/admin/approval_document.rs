@@ -67,6 +67,12 @@ enum DeedRow {
         attempt: Uuid,
         since: i64,
         became: String,
+        #[serde(default)]
+        never_accepted: bool,
+        #[serde(default)]
+        reference: Option<String>,
+        #[serde(default)]
+        charges: i64,
     },
     SetPricing {
         premium_bps: u32,
@@ -169,7 +175,10 @@ impl DeedRow {
                 order: order.0,
                 attempt: doubt.attempt.0,
                 since: doubt.since.0,
-                became: became_name(became)?,
+                became: became_name(&became.status)?,
+                never_accepted: became.never_accepted,
+                reference: became.reference.clone(),
+                charges: became.charges,
             },
             Deed::SetPricing(pricing) => DeedRow::SetPricing {
                 premium_bps: pricing.premium_bps,
@@ -217,13 +226,12 @@ impl DeedRow {
                 Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
             DeedRow::ResolvePayment { payment, attempt, since, became: end, never_accepted, reference, charges } => {
-                let (doubt, status) = (doubt(attempt, since), became(&end)?);
-                let became = Finding { status, never_accepted, reference, charges };
-                Deed::ResolvePayment { payment: PaymentId(payment), doubt, became }
+                let became = Finding { status: became(&end)?, never_accepted, reference, charges };
+                Deed::ResolvePayment { payment: PaymentId(payment), doubt: doubt(attempt, since), became }
             }
-            DeedRow::ResolveOrder { order, attempt, since, became: end } => {
-                let doubt = doubt(attempt, since);
-                Deed::ResolveOrder { order: ExchangeId(order), doubt, became: became(&end)? }
+            DeedRow::ResolveOrder { order, attempt, since, became: end, never_accepted, reference, charges } => {
+                let became = Finding { status: became(&end)?, never_accepted, reference, charges };
+                Deed::ResolveOrder { order: ExchangeId(order), doubt: doubt(attempt, since), became }
             }
             DeedRow::SetPricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps } => {
                 let country = |code: &str| Country::parse(code).ok_or_else(|| unknown("country", code));
@@ -287,7 +295,17 @@ mod tests {
                     charges: 100,
                 },
             },
-            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned },
+            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned.into() },
+            Deed::ResolveOrder {
+                order: ExchangeId(id),
+                doubt: doubt(id, 8),
+                became: Finding {
+                    status: RailStatus::Settled,
+                    never_accepted: true,
+                    reference: Some("FT-2".to_owned()),
+                    charges: 100,
+                },
+            },
             Deed::SetPricing(pricing),
             Deed::SetPolicy { version: 3, values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into() },
             Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
@@ -307,6 +325,18 @@ mod tests {
             let read: DocumentRow = serde_json::from_str(&text).expect("read");
             assert_eq!(read.parts(), Ok((deed, changes.to_vec(), "why".to_owned())), "{text}");
         }
+    }
+
+    #[test]
+    fn a_proposal_about_an_order_without_reference_and_charges_is_readable() {
+        let id = Uuid::from_u128(7);
+        let text = format!(
+            r#"{{"deed":{{"kind":"resolve_order","order":"{id}","attempt":"{id}","since":8,"became":"settled"}},"changes":[],"why":"w"}}"#
+        );
+        let read: DocumentRow = serde_json::from_str(&text).expect("read");
+        let deed =
+            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Settled.into() };
+        assert_eq!(read.parts(), Ok((deed, Vec::new(), "w".to_owned())));
     }
 
     #[test]

@@ -66,7 +66,7 @@ macro_rules! document {
 
             fn write(whole: &$whole, out: &mut Vec<u8>) -> serde_json::Result<()> {
                 #[derive(serde::Serialize)]
-                struct Doc { $($field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
+                struct Doc { $($(#[$serde])* $field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
                 serde_json::to_writer(out, &Doc { $($field: whole.$field.doc(),)+ })
             }
 

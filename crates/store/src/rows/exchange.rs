@@ -5,6 +5,7 @@ use domain::decimal::Decimal;
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId};
 use domain::money::Money;
+use domain::screening::Screened;
 use domain::time::Timestamp;
 
 use super::document::{self, document};
@@ -28,6 +29,7 @@ document! {
         locked_until: Option<Timestamp>,
         bank: BankAccount,
         fate: Fate,
+        #[serde(default, skip_serializing_if = "Option::is_none")] screened: Option<Screened>,
         times_out_at: Timestamp,
         estimated_settlement: Timestamp,
         hold: TransferId,
@@ -98,6 +100,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<ExchangeOrder
         locked_until: rest.locked_until,
         bank: rest.bank,
         fate: rest.fate,
+        screened: rest.screened,
         state,
         state_at,
         created_at,

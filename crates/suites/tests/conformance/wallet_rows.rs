@@ -249,6 +249,8 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
     (full.bank.bank_code, full.bank.bic) = (Some("SCBL".to_owned()), Some("SCBLPKKX".to_owned()));
     full.bank.bank_name = Some("Sample Bank".to_owned());
     (full.fate, full.state, full.state_at) = (Fate::Fails, ExchangeState::Paying, at);
+    let evidence = Some("SAMPLE S-1 Zorblax Quibbleton".to_owned());
+    full.screened = Some(Screened { score: 90, evidence, list_version: "lists-1".to_owned(), stale: false });
     (full.debit, full.debit_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(8))));
     (full.give_back, full.attempt) = (Some(IntentId(ids.next())), Some(AttemptId(ids.next())));
     (full.unclear_since, full.unclear_beyond_window) = (Some(at), true);

@@ -189,6 +189,7 @@ pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Exch
             bank_name: None,
         },
         fate: Fate::Open,
+        screened: None,
         state: ExchangeState::Pending,
         state_at: now,
         created_at: now,

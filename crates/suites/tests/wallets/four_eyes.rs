@@ -4,11 +4,13 @@ use domain::approval::{Approval, ApprovalState, Deed};
 use domain::attempt::{Attempt, AttemptState, Doubt};
 use domain::audit;
 use domain::chain::Address;
+use domain::currency::Currency;
 use domain::deposit::DepositState;
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{ApprovalId, AttemptId, BatchId, PaymentId};
+use domain::ledger::AccountCode;
 use domain::ports::Clock as _;
-use domain::rail::{RailId, RailStatus};
+use domain::rail::{Finding, RailId, RailStatus};
 use domain::time::Span;
 use domain::user::{Role, Scope, User};
 use domain::wallet::{BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
@@ -164,8 +166,8 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
     order
 }
 
-fn resolving(order: &ExchangeOrder, became: RailStatus) -> Deed {
-    Deed::ResolveOrder { order: order.id, doubt: order.doubt().expect("in doubt"), became }
+fn resolving(order: &ExchangeOrder, became: impl Into<Finding>) -> Deed {
+    Deed::ResolveOrder { order: order.id, doubt: order.doubt().expect("in doubt"), became: became.into() }
 }
 
 async fn attempt_of(world: &World, order: &ExchangeOrder) -> Attempt {
@@ -185,13 +187,51 @@ fn an_unreviewed_attempt_is_not_resolved() {
                 .resolve_order(&world.caller(), order.id, seen, RailStatus::Accepted, "statement".to_owned(), "test")
                 .await;
             assert!(matches!(resolved, Err(wallets::Denied::Refused(Refused::NotAsSeen))), "{resolved:?}");
-            let deed = Deed::ResolveOrder { order: order.id, doubt: seen, became: RailStatus::Accepted };
+            let deed = Deed::ResolveOrder { order: order.id, doubt: seen, became: RailStatus::Accepted.into() };
             let proposed = propose(&world, deed).await;
             assert!(matches!(proposed, Err(Denied::Refused(_))), "{proposed:?}");
         }
         assert_eq!(orders::now(&world, &order).await, order);
         assert_eq!(attempt_of(&world, &order).await.state, AttemptState::Indeterminate);
         assert_eq!(noted(&world, order.id).await, [] as [&str; 0]);
+    });
+}
+
+#[test]
+fn a_return_less_charges_is_resolved_as_proposed_and_booked() {
+    with(Setup::default(), async |world| {
+        let order = in_doubt(&world).await;
+        let became = Finding { charges: 25_000, ..RailStatus::Returned.into() };
+        let id = propose(&world, resolving(&order, became)).await.expect("proposed");
+        let shown = found(&world, id).await.changes;
+        let line = |what: &str| shown.iter().find(|change| change.what == what).map(|change| change.after.clone());
+        assert_eq!(line("status").as_deref(), Some("returned"));
+        assert_eq!(line("kept by the bank").as_deref(), Some("250.00 PKR"));
+        let omar = person(&world, "omar").await;
+        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
+        assert_eq!(orders::now(&world, &order).await.state, ExchangeState::Returning);
+        let attempt = attempt_of(&world, &order).await;
+        assert_eq!((attempt.state, attempt.charges), (AttemptState::Returned, 25_000));
+        let accounts = world.store.accounts(TENANT).await.expect("read");
+        let booked = accounts.iter().find(|account| account.code == AccountCode::RailCharges(Currency::Pkr));
+        assert_eq!(booked.map(|account| account.balance().minor), Some(25_000));
+    });
+}
+
+#[test]
+fn the_reference_of_a_resolved_payout_is_the_orders() {
+    with(Setup::default(), async |world| {
+        let order = in_doubt(&world).await;
+        let reference = Some("FT2611200014".to_owned());
+        let became = Finding { reference: reference.clone(), ..RailStatus::Settled.into() };
+        let id = propose(&world, resolving(&order, became)).await.expect("proposed");
+        let omar = person(&world, "omar").await;
+        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
+        let settled = orders::now(&world, &order).await;
+        assert_eq!((settled.state, settled.settlement_reference), (ExchangeState::Settled, reference.clone()));
+        assert_eq!(attempt_of(&world, &order).await.bank_reference, reference);
     });
 }
 

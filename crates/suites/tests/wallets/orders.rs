@@ -1,5 +1,6 @@
-//! Concurrent orders, and orders of a frozen wallet.
+//! Concurrent orders, orders of a frozen wallet, and orders that screening withholds.
 
+use domain::audit::{Deed, Via};
 use domain::currency::Currency;
 use domain::exchange::{
     BankAccount, ExchangeOrder, ExchangeState, Fate, NewOrder, OrderFailure, OrderRefusal, OrderStatus, Price,
@@ -11,11 +12,18 @@ use domain::time::Span;
 use domain::wallet::{BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
 use engine::command::exchange::{ExchangeAction, OrderKey};
 use engine::command::{Action, Command, Outcome, Refused};
+use engine::payments::AuditFilter;
+use engine::wallets::Denied;
 use futures_util::future::join_all;
 
 use crate::world::{COIN, Setup, TENANT, USDC, World, with};
 
 async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
+    screened(world, wallet, minor, 0).await
+}
+
+/// An order whose account holder's name has this score.
+async fn screened(world: &World, wallet: &Wallet, minor: i64, score: u8) -> Outcome {
     let mut ids = world.store.ids();
     let new = NewOrder {
         id: ExchangeId(ids.next()),
@@ -34,7 +42,7 @@ async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
         },
         expected: Span::mins(10),
         fate: Fate::Open,
-        screened: Screened { score: 0, evidence: None, list_version: "lists-1".to_owned(), stale: false },
+        screened: Screened { score, evidence: None, list_version: "lists-1".to_owned(), stale: false },
     };
     let key = OrderKey { order: new.id, wallet: wallet.id, coin: USDC, intents: Vec::new() };
     let action = ExchangeAction::Create { order: Box::new(new), idempotency: None };
@@ -44,6 +52,13 @@ async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
 
 pub async fn made(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
     match order(world, wallet, minor).await {
+        Outcome::Exchange(order) => *order,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn withheld(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
+    match screened(world, wallet, minor, 90).await {
         Outcome::Exchange(order) => *order,
         other => panic!("{other:?}"),
     }
@@ -125,4 +140,44 @@ fn a_frozen_wallet_exchanges_nothing_and_is_refused_before_its_balance() {
         let frozen = OrderRefusal::Frozen(WalletState::Blocked);
         assert!(matches!(refused, Outcome::Refused(Refused::Exchange(why)) if why == frozen));
     });
+}
+
+#[test]
+fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
+    for approve in [true, false] {
+        with(Setup::default(), async |world| {
+            let (wallet, caller) = (world.wallet().await, world.caller());
+            world.fund(&wallet, 100 * COIN).await;
+            made(&world, &wallet, COIN).await;
+            let order = withheld(&world, &wallet, 60 * COIN).await;
+            let waiting = world.wallets.orders_in_review(&caller).await.expect("read");
+            assert_eq!(waiting, std::slice::from_ref(&order), "a clean order does not wait");
+            let by = Deed::new(Via::Console, "amal").with_role("compliance").because("a near miss").of_request("r-7");
+            let decided = world.wallets.review_order(&caller, order.id, approve, &by).await.expect("withheld").made;
+            assert_eq!(now(&world, &order).await, decided);
+            assert_eq!(decided.debit.is_some(), approve, "only a released order moves its tokens");
+            let available = if approve { 39 } else { 99 };
+            let (_, held) = world.wallets.find(&caller, wallet.id).await.expect("there");
+            assert_eq!((held[0].minor, held[0].available_minor), (100 * COIN, available * COIN));
+            assert_eq!(world.wallets.orders_in_review(&caller).await.expect("read"), []);
+            for again in [true, false] {
+                let again = world.wallets.review_order(&caller, order.id, again, "test").await;
+                let why = OrderRefusal::NotWithheld;
+                assert!(matches!(&again, Err(Denied::Refused(Refused::Exchange(found))) if *found == why), "{again:?}");
+            }
+            let subject = Some(order.id.to_string());
+            let filter = AuditFilter { tenant: Some(TENANT), subject, ..AuditFilter::default() };
+            let noted = world.store.audit_entries(&filter, 9).await.expect("read");
+            let [entry] = &noted[..] else { panic!("a refusal leaves no entry: {noted:?}") };
+            let action = if approve { "review.approve" } else { "review.reject" };
+            assert_eq!((&entry.deed, &entry.note.action[..], &entry.note.kind[..]), (&by, action, "order"));
+            let (before, after) = (entry.note.before.as_deref(), entry.note.after.as_deref());
+            let state = if approve { "pending" } else { "failed" };
+            let is = |facts: Option<&str>, state: &str, withheld: bool| {
+                let facts = facts.expect("noted");
+                facts.contains(&format!(r#""state":"{state}""#)) && facts.contains(&format!(r#""withheld":{withheld}"#))
+            };
+            assert!(is(before, "pending", true) && is(after, state, false), "{entry:?}");
+        });
+    }
 }

@@ -126,9 +126,17 @@ async fn an_unknown_payout_is_resolved_as_two_users_established(on: On) {
     let order = order_to(&bank, &wallet, "0004").await;
     bank.order_is(&order, ExchangeState::Paying).await;
     bank.is_alerted(domain::wallet_effects::AlertKind::Payout, "").await;
-    let form = [("became", "settled"), ("why", "statement, line 14")];
-    by_two(&bank, &format!("/orders/{}/resolve", order["order_id"].text()), &form).await;
-    bank.order_is(&order, ExchangeState::Settled).await;
+    let form = [("became", "succeeded"), ("reference", "FT2611200014"), ("why", "statement, line 14")];
+    let path = format!("/orders/{}", order["order_id"].text());
+    let (maker, _) = by_two(&bank, &format!("{path}/resolve"), &form).await;
+    let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
+    assert_eq!(settled["settlement_reference"].text(), "FT2611200014");
+    assert!(maker.get(&path).await.page().contains("FT2611200014"));
+    // The bank returns it and explains the difference by letter only.
+    let form = [("became", "returned"), ("charges", "250.00"), ("why", "letter")];
+    by_two(&bank, &format!("{path}/resolve"), &form).await;
+    let page = maker.get(&path).await.page();
+    assert!(page.contains("was returned after settlement"), "{page}");
     bank.books_are_right().await;
 }
 

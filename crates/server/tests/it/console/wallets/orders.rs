@@ -1,17 +1,20 @@
-//! Exchange orders: pages, and payouts that a rail left open or returned.
+//! Exchange orders: pages, orders that screening withholds, and payouts that a rail left open or
+//! returned.
 
 use domain::exchange::ExchangeState;
 use domain::user::Role;
 use domain::wallet_effects::AlertKind;
+use serde_json::json;
 
 use super::Officer;
-use crate::harness::{On, WalletBank, on_both_stores};
+use crate::harness::{Json, On, WalletBank, on_both_stores};
 use crate::wallet::orders::order_to;
 
 on_both_stores! {
     an_order_shows_its_attempts
     an_unknown_payout_is_resolved_by_two_users
     what_came_back_is_given_back_once
+    a_withheld_order_is_released_or_rejected_by_compliance
 }
 
 async fn an_order_shows_its_attempts(on: On) {
@@ -49,10 +52,18 @@ async fn an_unknown_payout_is_resolved_by_two_users(on: On) {
     let page = officer.get(&path).await.page();
     let shown =
         page.split_once(r#"name="seen" value=""#).and_then(|(_, rest)| rest.split_once('"')).expect("a field").0;
-    let stale = [("became", "settled"), ("why", "statement"), ("seen", "another attempt")];
+    for (fields, why) in [
+        ([("became", "failed"), ("reference", "FT-1")], "requires the outcome that it was paid"),
+        ([("became", "succeeded"), ("charges", "1")], "require the outcome that it was returned"),
+        ([("became", "returned"), ("charges", "1000000")], "less than the amount"),
+    ] {
+        let words = officer.post(&resolve, &[&fields[..], &[("why", "statement")]].concat()).await.refused(422);
+        assert!(words.contains(why), "{words}");
+    }
+    let stale = [("became", "succeeded"), ("why", "statement"), ("seen", "another attempt")];
     let words = officer.post(&resolve, &stale).await.refused(409);
     assert!(words.contains("was modified after this page was loaded"), "{words}");
-    let form = [("became", "settled"), ("why", "statement, line 14"), ("seen", shown)];
+    let form = [("became", "succeeded"), ("why", "statement, line 14"), ("seen", shown)];
     let proposal = officer.post(&resolve, &form).await.done();
     assert!(proposal.starts_with("/console/approvals/"), "{proposal}");
     bank.order_is(&order, ExchangeState::Paying).await;
@@ -75,5 +86,51 @@ async fn what_came_back_is_given_back_once(on: On) {
     officer.post(&recredit, &[("why", "account closed")]).await.done();
     bank.balanced(&wallet, "USDC", "100.00").await;
     officer.post(&recredit, &[("why", "again")]).await.refused(409);
+    bank.books_are_right().await;
+}
+
+/// An order to an account whose holder is on the sample list.
+async fn to_listed(bank: &WalletBank, wallet: &str) -> Json {
+    let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": "Zorblax Quibbleton"});
+    let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
+        "to_currency": "PKR", "bank_account": account});
+    bank.post("/v1/sdk/orders", body.to_string()).send().await.ok()
+}
+
+async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.funded("withheld").await;
+    let (released, rejected) = (to_listed(&bank, &wallet).await, to_listed(&bank, &wallet).await);
+    let path = |order: &Json| format!("/orders/{}", order["order_id"].text());
+    let (officer, clerk) =
+        (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Operator, Role::Treasury]).await);
+    let queue = officer.get("/review").await.page();
+    for shown in ["Exchange orders: 2", "Held by screening", &path(&released), &path(&rejected)] {
+        assert!(queue.contains(shown), "{shown}: {queue}");
+    }
+    let page = officer.get(&path(&released)).await.page();
+    for shown in ["Held by screening", "Zorblax Quibbleton", "The list entry", "Approve or reject"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert!(!clerk.get(&path(&released)).await.page().contains("Approve or reject"));
+    let decide = |order: &Json| format!("{}/decide", path(order));
+    let approve = [("verdict", "approve"), ("why", "other birth date, passport seen")];
+    clerk.post(&decide(&released), &approve).await.refused(403);
+    officer.post(&decide(&released), &[("verdict", "approve"), ("why", " ")]).await.refused(422);
+    officer.post(&decide(&released), &[("verdict", "perhaps"), ("why", "x")]).await.refused(422);
+    bank.order_is(&released, ExchangeState::Pending).await;
+    officer.post(&decide(&released), &approve).await.done();
+    bank.order_is(&released, ExchangeState::Settled).await;
+    officer.post(&decide(&rejected), &[("verdict", "reject"), ("why", "the same person")]).await.done();
+    let failed = bank.order_reaches(&wallet, rejected["order_id"].text(), "FAILED").await;
+    assert_eq!(failed["failure_reason"].text(), "PAYOUT_FAILED", "the customer's bank learns nothing");
+    for order in [&released, &rejected] {
+        officer.post(&decide(order), &approve).await.refused(409);
+    }
+    assert!(bank.bank.book(rejected["order_id"].text()).await.is_empty());
+    assert_eq!(bank.balance(&wallet, "USDC").await, "90.00");
+    assert!(officer.get("/review").await.page().contains("No orders need a review"));
+    let page = officer.get(&path(&released)).await.page();
+    assert!(page.contains("review.approve") && page.contains("passport seen"), "{page}");
     bank.books_are_right().await;
 }

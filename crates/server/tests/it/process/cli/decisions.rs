@@ -1,6 +1,6 @@
 //! Operators' decisions about held money, with `review refund` and `review order`: rejected
-//! payments are refunded, open payouts settled or reversed, returned ones recredited. Also the
-//! handling of alerts: `review alerts close`, `review coin accept`.
+//! payments are refunded, orders held by screening released or rejected, open payouts settled or
+//! reversed, returned ones recredited. Also the handling of alerts: `review alerts close`, `review coin accept`.
 
 use std::time::Duration;
 
@@ -209,26 +209,40 @@ fn balance_becomes(installation: &Installation, wanted: &str) {
 #[test]
 fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     let (installation, _sandbox) = sandbox();
-    let [paid, unpaid, returned] = ["0004", "0004", "0003"].map(|last| order(&installation, last));
+    let [paid, unpaid, less, returned] = ["0004", "0004", "0004", "0003"].map(|last| order(&installation, last));
     let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
     let called_for =
         |alerts: &[Value], id: &str| alerts.iter().any(|alert| alert["kind"] == "payout" && alert["about"] == id);
     let all_called = || {
         let alerts = alerts();
-        [&paid, &unpaid, &returned].iter().all(|id| called_for(&alerts, id))
+        [&paid, &unpaid, &less, &returned].iter().all(|id| called_for(&alerts, id))
     };
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, all_called), "{:?}", alerts());
-    balance_becomes(&installation, "970.00");
+    balance_becomes(&installation, "960.00");
 
-    let resolve = |id: &str, to: &str, checker: &str| {
+    let waiting = installation.json(&["review", "order", "list", "--tenant", "demobank"]);
+    let listed: Vec<String> = waiting.iter().map(|order| text(order, "order_id")).collect();
+    assert_eq!(listed, [paid.clone(), unpaid.clone(), less.clone()], "{waiting:?}");
+    assert!(waiting.iter().all(|order| order["question"] == "outcome unknown"), "{waiting:?}");
+
+    let resolve = |id: &str, outcome: &[&str], checker: &str| {
         let people = ["--maker", "ayesha", "--checker", checker, "--why", "bank statement of today, line 14"];
-        review(&installation, &[&["order", "resolve", "--to", to], &people[..], &[id]].concat())
+        review(&installation, &[&["order", "resolve", "--to"], outcome, &people[..], &[id]].concat())
     };
-    let alone = resolve(&paid, "settled", "Ayesha ");
+    let settled = ["settled", "--reference", "FT2611200014"];
+    let alone = resolve(&paid, &settled, "Ayesha ");
     assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
-    assert_eq!(printed(&resolve(&paid, "settled", "omar"))["status"], "SETTLED");
-    assert_eq!(resolve(&paid, "failed", "omar").code, 1, "it is over");
-    assert_eq!(printed(&resolve(&unpaid, "failed", "omar"))["status"], "PROCESSING", "until its coins are back");
+    assert_eq!(resolve(&paid, &["failed", "--reference", "FT-1"], "omar").code, 2, "nothing was booked");
+    assert_eq!(resolve(&paid, &["returned", "--charges", "1000000"], "omar").code, 2, "more than the amount");
+    let over = printed(&resolve(&paid, &settled, "omar"));
+    assert_eq!((&over["status"], &over["settlement_reference"]), (&json!("SETTLED"), &json!("FT2611200014")));
+    assert_eq!(resolve(&paid, &["failed"], "omar").code, 1, "it is over");
+    let pending = printed(&resolve(&unpaid, &["rejected"], "omar"));
+    assert_eq!(pending["status"], "PROCESSING", "until its tokens are back");
+    printed(&resolve(&less, &["returned", "--charges", "250.00"], "omar"));
+    let charges = |line: &str| line.contains("rail_charges:PKR") && line.contains("250.00");
+    let balances = installation.ok(&["ledger", "trial-balance", "--tenant", "demobank"]);
+    assert!(balances.lines().any(charges), "{balances}");
     balance_becomes(&installation, "980.00");
 
     let recredit = |id: &str| review(&installation, &["order", "recredit", "--by", "ayesha", "--why", "closed", id]);
@@ -236,6 +250,35 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     assert_eq!(printed(&recredit(&returned))["status"], "SETTLED");
     balance_becomes(&installation, "990.00");
     assert_eq!(recredit(&returned).code, 1, "once is enough");
+    books_are_right(&installation);
+}
+
+#[test]
+fn a_withheld_order_is_released_or_rejected() {
+    let (installation, _sandbox) = sandbox();
+    let order = || {
+        let holder = ["--iban", "PK36SCBL0000001123456702", "--holder", "Zorblax Quibbleton"];
+        text(&installation.json(&[&["orders", "create", "--amount", "10"], &holder[..]].concat())[0], "order_id")
+    };
+    let (released, rejected) = (order(), order());
+    let waiting = installation.json(&["review", "order", "list", "--tenant", "demobank"]);
+    let listed: Vec<String> = waiting.iter().map(|order| text(order, "order_id")).collect();
+    assert_eq!(listed, [released.clone(), rejected.clone()], "{waiting:?}");
+    let held = |order: &Value| order["question"] == "held by screening" && text(order, "evidence").contains("Zorblax");
+    assert!(waiting.iter().all(held), "{waiting:?}");
+    let decide = |verdict: &str, id: &str| {
+        review(&installation, &["order", verdict, "--by", "ayesha", "--why", "passport seen, case 17", id])
+    };
+    assert_eq!(printed(&decide("reject", &rejected))["status"], "FAILED");
+    assert_eq!(printed(&decide("approve", &released))["status"], "PENDING", "the running service debits it");
+    for (verdict, id) in [("approve", &rejected), ("approve", &released), ("reject", &released)] {
+        let again = decide(verdict, id);
+        assert_eq!((again.code, again.stderr.contains("no decision")), (1, true), "{again:?}");
+    }
+    let shown = || installation.json(&["orders", "get", &released]).remove(0);
+    let is_paid = || shown()["status"] == "SETTLED";
+    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_paid), "{}", shown());
+    balance_becomes(&installation, "990.00");
     books_are_right(&installation);
 }
 

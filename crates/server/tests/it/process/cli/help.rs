@@ -35,6 +35,7 @@ fn every_command_explains_itself() {
         "review resolve",
         "review refund approve",
         "review hold lift",
+        "review order approve",
         "review order recredit",
         "review alerts close",
         "review coin accept",

@@ -1,0 +1,93 @@
+//! The forms in which reviewers decide about a payment or an exchange order: release or reject what
+//! screening holds, and record an outcome that the bank left unknown.
+
+use domain::attempt::Doubt;
+use domain::decimal::Decimal;
+use domain::money::Money;
+use domain::rail::{Finding, RailStatus};
+
+use super::view::{Field, FormView};
+use super::{SEEN, doubt_shown};
+use crate::{Stop, Visit};
+
+/// The possible outcomes: value, label and meaning.
+const BECAME: [(&str, &str, RailStatus); 6] = [
+    ("processing", "the bank has it and will report", RailStatus::Accepted),
+    ("succeeded", "it was paid", RailStatus::Settled),
+    (REJECTED, "the bank never accepted it", RailStatus::Rejected),
+    ("failed", "the bank accepted it and did not pay", RailStatus::Rejected),
+    ("reversed", "it was cancelled and refunded", RailStatus::Cancelled),
+    (RETURNED, "it was paid and came back", RailStatus::Returned),
+];
+const REJECTED: &str = "rejected";
+/// The only outcome that can be recorded about a payment or a payout that is known as paid.
+const RETURNED: &str = "returned";
+const REFERENCE: &str = "reference";
+const CHARGES: &str = "charges";
+const REFERENCE_MAX_CHARS: usize = 140;
+
+/// The form that proposes an outcome for the attempt that the page shows.
+pub(super) fn form(title: &'static str, action: String, is_unknown: bool, doubt: Option<Doubt>) -> FormView {
+    let fits = |it: &&(&str, &str, RailStatus)| is_unknown || it.0 == RETURNED;
+    let choices: Vec<(&str, &str)> = BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
+    let form = FormView::new("resolve", title, action, "Propose")
+        .says("Only with evidence, such as the bank statement. Another user has to approve it.")
+        .field(Field::choice("became", "Outcome", &choices))
+        .field(Field::line(REFERENCE, "Bank reference, if it was paid").optional())
+        .field(Field::line(CHARGES, "Charges that the bank deducted from the return").optional());
+    let form = match doubt {
+        Some(doubt) => form.field(Field::hidden(SEEN, doubt_shown(doubt))),
+        None => form,
+    };
+    form.why().danger()
+}
+
+fn became(visit: &Visit) -> Result<RailStatus, Stop> {
+    let wanted = visit.form().text("became");
+    let found = BECAME.iter().find(|(value, ..)| *value == wanted);
+    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
+}
+
+/// The outcome in the form about a payment or a payout of this amount.
+pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
+    let status = became(visit)?;
+    let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
+    let reference = text(REFERENCE).map(str::to_owned);
+    if reference.is_some() && status != RailStatus::Settled {
+        return Err(Stop::Invalid("A bank reference requires the outcome that it was paid.".to_owned()));
+    }
+    if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
+        return Err(Stop::Invalid(format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.")));
+    }
+    let charges = match text(CHARGES) {
+        None => 0,
+        Some(_) if status != RailStatus::Returned => {
+            return Err(Stop::Invalid("Charges require the outcome that it was returned.".to_owned()));
+        }
+        Some(text) => {
+            let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
+            let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
+            let rule = || Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned());
+            charges.ok_or_else(rule)?.minor
+        }
+    };
+    let never_accepted = visit.form().text("became") == REJECTED;
+    Ok(Finding { status, never_accepted, reference, charges })
+}
+
+/// The form that releases or rejects what screening holds.
+pub(super) fn verdict_form(action: String, approve: &str) -> FormView {
+    let verdicts = [("approve", approve), ("reject", "reject it")];
+    let form = FormView::new("decide", "Approve or reject", action, "Decide");
+    let form = form.says("The decision takes effect at once.");
+    form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger()
+}
+
+/// The decision in that form.
+pub(super) fn is_approved(visit: &Visit) -> Result<bool, Stop> {
+    match visit.form().text("verdict") {
+        "approve" => Ok(true),
+        "reject" => Ok(false),
+        _ => Err(Stop::Invalid("Please choose a decision.".to_owned())),
+    }
+}
