@@ -24,7 +24,7 @@ use crate::random::Random;
 pub const CHAIN_ID: u64 = 31_337;
 /// Our share of an exchange, in basis points.
 pub const SPREAD_BPS: u32 = 50;
-/// A token that nobody supports.
+/// A token that the service does not support.
 pub const STRANGE_TOKEN: Address = Address([0xee; 20]);
 /// Fees are never raised above this.
 const FEE_CAP: u128 = 200_000_000_000;

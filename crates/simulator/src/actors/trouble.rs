@@ -11,7 +11,7 @@ use crate::faults::{Fault, Injector};
 use crate::run::{NodeNumber, Owner, Sim};
 use crate::wallet_installation::token;
 
-/// How long a node that was told to stop has for what is under way.
+/// How long a node that is asked to stop has for its open work.
 const STOPPING: Span = Span::secs(15);
 
 /// Begins a task for every such fault.
