@@ -280,7 +280,7 @@ describe('an irregular payment', () => {
     ]) {
       await page.fill('#tx', typed);
       await page.click('#help button');
-      await page.locator('#told', { hasText: answer }).waitFor();
+      await page.locator('#answer', { hasText: answer }).waitFor();
     }
     await everywhere(page, 'help');
     await close();

@@ -1,4 +1,4 @@
-//! The acting users whom commands name. Dual control needs two names of two different users.
+//! The acting users named in a command. Dual control requires the names of two different users.
 
 use clap::Args;
 use domain::audit::Deed;

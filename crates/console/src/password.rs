@@ -18,8 +18,8 @@ pub const PASSWORD_MIN_CHARS: usize = 12;
 pub const PASSWORD_MAX_CHARS: usize = 128;
 /// Random bytes of a generated password.
 pub const INITIAL_BYTES: usize = 15;
-/// Compared with for unknown users, so that the response takes as long.
-const NOBODY: &str = "nobody has this password";
+/// Hashed instead of an empty password of an unknown user, so that the response takes as long.
+const FALLBACK: &str = "no user has this password";
 
 fn hasher() -> Argon2<'static> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("parameters within Argon2's bounds");
@@ -58,7 +58,7 @@ fn cut(password: &str) -> String {
 /// Takes as long as [`is_right`], for unknown users.
 pub fn nobody(password: &str) -> bool {
     let cut = cut(password);
-    drop(hash(if cut.is_empty() { NOBODY } else { &cut }, [0; SALT_BYTES]));
+    drop(hash(if cut.is_empty() { FALLBACK } else { &cut }, [0; SALT_BYTES]));
     false
 }
 

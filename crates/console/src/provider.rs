@@ -1,5 +1,5 @@
 //! Sign-in at the identity provider (ADR 30). The request derives from a token that only this
-//! browser has; the answer counts once, in that browser, for ten minutes. Only users whom an
+//! browser has; the answer is valid once, in that browser, for ten minutes. Only users that an
 //! administrator created for the provider are admitted; none are created here, and passwords work
 //! independently of the provider.
 

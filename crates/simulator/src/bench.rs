@@ -1,5 +1,5 @@
-//! The database of one thread: opened and migrated once, emptied before every schedule, because preparing its
-//! statements anew would cost more than the schedule.
+//! The database of one thread. It is opened and migrated once and emptied before every schedule,
+//! because preparing its statements again would cost more than the schedule.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

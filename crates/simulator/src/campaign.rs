@@ -88,7 +88,7 @@ pub struct Plan {
     pub bug: Planted,
 }
 
-/// The seeds of `seeds.txt`: one per line, with a remark behind `#`.
+/// The seeds of `seeds.txt`: one per line, with a remark after `#`.
 pub fn old_seeds() -> Vec<u64> {
     let number = |line: &str| line.split('#').next().and_then(|text| text.trim().parse().ok());
     SEEDS.lines().filter_map(number).collect()

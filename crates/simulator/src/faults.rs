@@ -72,7 +72,7 @@ pub enum Fault {
         /// How long after the start.
         after: Span,
     },
-    /// A node is told to stop, and killed when it has had its time.
+    /// A node is asked to stop, and killed after its grace period.
     Stop {
         /// Which.
         node: NodeNumber,
@@ -403,7 +403,7 @@ impl Injector {
         &self.faults
     }
 
-    /// Notes that a fault that somebody else carries out happens.
+    /// Records that a fault takes effect, which the caller injects.
     pub fn fire(&self, number: usize) -> bool {
         let mut state = self.state();
         if state.healed {

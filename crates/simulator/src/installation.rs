@@ -60,7 +60,7 @@ pub fn corridors(random: &mut Random) -> Corridors {
         rails: RAILS.iter().map(|(name, country, detects)| rail(name, *country, *detects, random)).collect(),
         relations: ["brother".to_owned()].into(),
         submit_deadline: Span::mins(random.pick(&[2, 30, 30])),
-        // Shorter than any return takes, in a few seeds: such a return is for a person.
+        // In a few seeds, shorter than any return takes: then operators resolve returns.
         return_window: if random.chance(100) { Span::secs(2) } else { Span::days(90) },
     }
 }

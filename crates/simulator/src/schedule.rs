@@ -18,9 +18,9 @@ use crate::wallet_installation;
 
 /// Simulated time after healing by which everything must have ended.
 const HEALED_HOURS: i64 = 96;
-/// Healing comes at the latest so long after the start, whether or not clients have what they want.
+/// Faults end at the latest this long after the start, even if clients are not done.
 const FAULTS_MAX: Span = Span::mins(30);
-/// The longest skip: whoever polls still sees every stretch of this length.
+/// The longest skip: pollers still see every interval of this length.
 const SKIP_MAX: Span = Span::mins(15);
 /// Steps after which a schedule counts as endless.
 const STEPS_MAX: u64 = 300_000;
@@ -199,7 +199,7 @@ impl Schedule {
                 return;
             }
             if !self.advance() {
-                self.auditor.violation("nobody waits for anything any more".to_owned());
+                self.auditor.violation("no task is waiting for anything".to_owned());
                 return;
             }
         }

@@ -24,9 +24,9 @@ use crate::random::Random;
 pub const CHAIN_ID: u64 = 31_337;
 /// Our share of an exchange, in basis points.
 pub const SPREAD_BPS: u32 = 50;
-/// Deposits below this are not worth a release, in schedules with crowds: in minor units.
+/// In schedules with crowds, deposits below this are not worth a release: in minor units.
 pub const DUST_BELOW: i64 = 3 * COIN;
-/// A token that nobody supports.
+/// A token that the service does not support.
 pub const STRANGE_TOKEN: Address = Address([0xee; 20]);
 /// Fees are never raised above this.
 const FEE_CAP: u128 = 200_000_000_000;

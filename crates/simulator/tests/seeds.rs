@@ -31,7 +31,7 @@ fn without_faults_nothing_crashes_and_everything_ends_sooner() {
     let bench = Bench::new(Planted::Nothing).expect("a database in memory");
     let both = Services { payments: true, wallets: true };
     let seed = (0..).find(|seed| !faults::draw(*seed).is_empty() && Services::of(*seed) == both);
-    let report = schedule::run(&bench, seed.expect("such a seed"), Vec::new(), true).expect("the bench works");
+    let report = schedule::run(&bench, seed.expect("a seed"), Vec::new(), true).expect("the bench works");
     assert_eq!((report.crashes, report.fired, report.played.reorganisations), (0, 0, 0));
     for event in ["payment.succeeded", "payment.received", "transfer.complete", "receiver answers 200"] {
         assert!(report.lines.iter().any(|line| line.contains(event)), "no {event} in {:#?}", report.lines);

@@ -1,7 +1,7 @@
 //! Rule `language`: comments, string literals and documents contain none of the words in `words.txt`.
 //!
 //! Identifiers are exempt: Rust code, placeholders in format strings, code spans in comments and in Markdown. Every
-//! other text file is checked as a whole. Directories that still contain some have a budget in `ratchets.toml`.
+//! other text file is checked as a whole. `ratchets.toml` lists the exceptions.
 
 use std::collections::HashMap;
 

@@ -126,6 +126,6 @@ mod tests {
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[0], [Cell::text("count"), Cell::Empty, Cell::text("2")]);
         second.note.after = Some("no object".to_owned());
-        assert_eq!(changes(&second).expect("told").exact, [("After".to_owned(), "no object".to_owned())]);
+        assert_eq!(changes(&second).expect("changes").exact, [("After".to_owned(), "no object".to_owned())]);
     }
 }

@@ -107,7 +107,7 @@ fn begun(taking: Taking, nonce: u64, intents: Vec<IntentId>, now: Timestamp) -> 
     }
 }
 
-/// Fills a nonce that the chain waits for and that no transaction of ours has. The signer's own
+/// Fills a nonce that the chain waits for and that none of our transactions has. The signer's own
 /// sequence is unchanged.
 pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
     let tx = ChainTx { cancel_wanted: true, ..begun(taking, taking.chain_nonce, Vec::new(), now) };

@@ -69,7 +69,7 @@ pub enum ReceiverState {
 /// of an aggregate gets a job.
 ///
 /// Versions are consecutive except for events that were not to be delivered when they happened
-/// ([`DeliveryStream`]). A delivery after such a gap does not wait for open ones before it, and
+/// ([`DeliveryStream`]). A delivery after a gap does not wait for open ones before it, and
 /// releases those that wait there. A backfilled delivery lies before the open one and is attempted
 /// at once, like a replayed one.
 pub fn announce(

@@ -72,8 +72,8 @@ impl Case {
     }
 
     /// Another user approves the refund that they have `seen`. `screened` is the current result for
-    /// the address: the lists may have changed since the proposal. A proposal that has replaced it
-    /// meanwhile is not approved.
+    /// the address: the lists may have changed since the proposal. A newer proposal than the one
+    /// seen is not approved.
     ///
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],

@@ -86,7 +86,7 @@ fn exact_product(rate: &str, amount: &str, digits: Option<usize>) -> String {
     };
     let ((rate, rate_decimals), (amount, amount_decimals)) = (parts(rate), parts(amount));
     let (product, decimals) = (rate * amount, rate_decimals + amount_decimals);
-    assert!(digits.is_none_or(|most| product.to_string().len() <= most), "such a product is rounded by the client");
+    assert!(digits.is_none_or(|most| product.to_string().len() <= most), "the client would round the product");
     let padded = format!("{product:0>width$}", width = decimals + 1);
     let (whole, fraction) = padded.split_at(padded.len() - decimals);
     if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }

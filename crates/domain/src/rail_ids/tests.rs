@@ -64,7 +64,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// decisions: "any id of ours … that no other id of ours contradicts is a match".
+/// decisions: any of our ids is a match unless another one contradicts it.
 #[test]
 fn any_of_our_ids_is_sufficient() {
     let live = AttemptId(uuid(102));
@@ -99,7 +99,7 @@ fn ids_that_contradict_each_other_match_nothing() {
     for (ids, why) in [
         (ids(|it| (it.uetr, it.end_to_end) = (some(&uuid(2).to_string()), some(&end_to_end(3)))), "two payments"),
         (ids(|it| (it.instruction, it.uetr) = (some(&instruction(1)), some(&uuid(102).to_string()))), "two attempts"),
-        (ids(|it| (it.uetr, it.message) = (some(&uuid(3).to_string()), some(MESSAGE))), "another message of ours"),
+        (ids(|it| (it.uetr, it.message) = (some(&uuid(3).to_string()), some(MESSAGE))), "another of our messages"),
     ] {
         assert_eq!(found(&ids, None), Err(Unmatched::Contradiction), "{why}");
     }

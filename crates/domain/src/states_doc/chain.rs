@@ -1,4 +1,4 @@
-//! The on-chain matrices: incoming transaction, intent, transaction of ours, exchange order.
+//! The on-chain matrices: incoming transaction, intent, outgoing transaction, exchange order.
 
 use std::fmt::Error;
 
@@ -53,7 +53,7 @@ The signing key of each kind:
 ";
 
 const TX: &str = "
-## Transaction of ours
+## Outgoing transaction
 
 One nonce of one signer. Starts as `taken`: the nonce is saved before anything is signed, and the signed bytes before anything
 is broadcast. At most one signed version can be mined, because all share the nonce. The outcome of its intents is applied in
@@ -196,7 +196,7 @@ fn every_chain_matrix_is_complete() {
     };
     assert_eq!(rows("\n## Incoming transaction\n"), [DepositState::ALL.len() + 2; Trigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Intent\n"), [IntentState::ALL.len() + 2; IntentTrigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Transaction of ours\n"), [TxState::ALL.len() + 2; TxTrigger::ALL.len() + 2]);
+    assert_eq!(rows("\n## Outgoing transaction\n"), [TxState::ALL.len() + 2; TxTrigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Sweep\n"), [SweepState::ALL.len() + 2; SweepTrigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Exchange order\n"), [ExchangeState::ALL.len() + 2; OrderTrigger::ALL.len() + 2]);
 }

@@ -216,7 +216,7 @@ async fn the_cache_asks_once_for_known_and_unknown_keys_until_it_is_cleared() {
     let cache = KeyCache::new(ring(key()), Duration::from_secs(3_600));
     for _ in 0..3 {
         assert!(cache.find(KEY).await.expect("readable").is_some());
-        assert!(cache.find("nobody").await.expect("readable").is_none());
+        assert!(cache.find("unknown").await.expect("readable").is_none());
     }
     assert_eq!(cache.inner().asked.load(Ordering::Relaxed), 2);
     cache.clear();

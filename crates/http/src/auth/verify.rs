@@ -107,7 +107,7 @@ impl Caller {
 impl Verifier {
     /// A verifier with these keys.
     pub fn new(keys: Arc<dyn KeyRing>, rules: Rules) -> Verifier {
-        Verifier { keys, rules, stranger: SigningKey::new(b"the secret of nobody") }
+        Verifier { keys, rules, stranger: SigningKey::new(b"the secret of no key") }
     }
 
     /// The rules in use.

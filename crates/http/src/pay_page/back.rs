@@ -45,7 +45,7 @@ mod tests {
         for text in [format!("address={right}"), format!("address=+{}%0A&lang=ur", right.to_lowercase())] {
             assert_eq!(read(text.as_bytes()).map(|it| it.to_string()), Ok(right.to_owned()), "{text}");
         }
-        let fault = |body: &[u8]| read(body).expect_err("wrong").fault.expect("told");
+        let fault = |body: &[u8]| read(body).expect_err("wrong").fault.expect("a fault");
         assert_eq!(fault(format!("address={}", right.replace("aAeb", "aaeb")).as_bytes()), MISTYPED);
         let long = format!("address={}", "a".repeat(5_000));
         for body in

@@ -22,7 +22,7 @@ pub enum Sought {
 
 impl Sought {
     /// The message for the sender.
-    pub fn told(self, words: Words) -> askama::Result<Markup> {
+    pub fn message(self, words: Words) -> askama::Result<Markup> {
         match self {
             Sought::NoHash => words.with("hash-wrong", &[("example", PREFIX)]),
             Sought::Found(Found::Known) => words.say("found-known"),

@@ -232,7 +232,7 @@ struct BackForm<'a> {
 /// "I have paid, but my payment is not shown".
 struct Help<'a> {
     typed: &'a str,
-    told: Option<Markup>,
+    answer: Option<Markup>,
     /// Hidden fields of the form.
     language: Option<&'static str>,
     coin: Option<&'static str>,
@@ -366,12 +366,12 @@ impl Page<'_> {
     }
 
     fn help(&self) -> askama::Result<Help<'_>> {
-        let (told, typed) = match self.sought {
-            Some((sought, typed)) => (Some(sought.told(self.frame.words)?), typed),
+        let (answer, typed) = match self.sought {
+            Some((sought, typed)) => (Some(sought.message(self.frame.words)?), typed),
             None => (None, ""),
         };
         let label = self.frame.words.with("help-hash", &[("example", find::PREFIX)])?;
-        Ok(Help { typed, told, language: self.here.carried().map(Language::code), coin: self.here.coin, label })
+        Ok(Help { typed, answer, language: self.here.carried().map(Language::code), coin: self.here.coin, label })
     }
 }
 

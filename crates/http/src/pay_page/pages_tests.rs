@@ -467,11 +467,11 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() 
     assert!(!done(None, Language::English).0.contains(&back.to_string()), "other visitors do not see it");
     // The refund address is never shown, and every language has its own text.
     let said: BTreeSet<String> =
-        Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("said").0).collect();
+        Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("a message").0).collect();
     assert_eq!(said.len(), Language::ALL.len());
     for language in Language::ALL {
         let (html, _) = going(language);
-        assert!(html.contains(&Words(language).say("going-back").expect("said").0), "{language:?}");
+        assert!(html.contains(&Words(language).say("going-back").expect("a message").0), "{language:?}");
         assert!(!html.to_lowercase().contains("5e5e5e5e"), "{language:?}");
     }
 }

@@ -32,7 +32,7 @@ fn every_message_is_formatted_in_every_language() {
         for (key, variables) in messages(language) {
             let names: Vec<&'static str> = variables.into_iter().map(|name| &*name.leak()).collect();
             let values: Vec<_> = names.iter().map(|name| (*name, "25.50 <USDC>")).collect();
-            let said = Words(language).with(&key, &values).expect("said").0;
+            let said = Words(language).with(&key, &values).expect("a message").0;
             assert_eq!(said.matches("<bdi>25.50 &lt;USDC&gt;</bdi>").count(), names.len(), "{key}: {said}");
             assert!(!said.contains('{') && !said.contains('$'), "{key}: {said}");
         }
@@ -49,7 +49,7 @@ fn a_message_that_is_not_there_or_lacks_a_variable_is_an_error() {
 
 #[test]
 fn a_value_cannot_leave_its_isolate() {
-    let said = Words(Language::Urdu).with("purpose", &[("purpose", "a\u{2069}b\u{2068}<i>&\"'")]).expect("said").0;
+    let said = Words(Language::Urdu).with("purpose", &[("purpose", "a\u{2069}b\u{2068}<i>&\"'")]).expect("a message").0;
     assert!(said.contains("<bdi>ab&lt;i&gt;&amp;&quot;&#39;</bdi>"), "{said}");
     assert_eq!((said.matches("<bdi>").count(), said.matches("</bdi>").count()), (1, 1));
 }
@@ -60,7 +60,7 @@ fn translations_are_translated_and_use_latin_digits() {
     let say = |language, key: &str, variables: &BTreeSet<String>| {
         let names: Vec<&'static str> = variables.iter().map(|name| &*name.clone().leak()).collect();
         let values: Vec<_> = names.iter().map(|name| (*name, "x")).collect();
-        Words(language).text(key, &values).expect("said")
+        Words(language).text(key, &values).expect("a message")
     };
     for language in Language::ALL {
         let mut same = Vec::new();

@@ -172,8 +172,8 @@ impl Gate {
         response
     }
 
-    /// The response to a request without an operation. It counts against the client's address,
-    /// whoever sends it.
+    /// The response to a request without an operation. It is not authenticated, so it counts
+    /// against the client's address.
     pub(super) fn refuse(&self, request: &Request<Body>, problem: WalletProblem) -> Response {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let mut allowance = self.untouched(Group::of_path(request.uri().path()));

@@ -1,5 +1,5 @@
-//! Clients: they ask for quotes, pay, repeat after unclear answers, come too late, try a quote twice, and remember what
-//! they were told. They never look into the database.
+//! Clients: they ask for quotes, pay, repeat requests after unclear answers, come too late, use a
+//! quote twice, and remember the answers. They never read the database.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,7 +29,7 @@ const TRIES_MAX: u32 = 400;
 /// What is paid in whenever a client has no coin, in the beginning too; in minor units.
 const TOP_UP_MINOR: i64 = 20_000_000_000;
 
-/// A payment that a client was told is accepted.
+/// A payment whose acceptance was reported to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// Whose.
@@ -219,7 +219,7 @@ impl Clients {
                 Sent::Taken(id) if self.is_other(id, &draft) => return None,
                 Sent::Taken(id) => {
                     if !*maybe {
-                        self.truth.complain(format!("client {} never sent what {id} is said to be", wanted.number));
+                        self.truth.complain(format!("client {} never sent payment {id}", wanted.number));
                     }
                     return Some(id);
                 }
@@ -358,7 +358,7 @@ impl Clients {
         let top_up = move |payments: Payments| {
             async move { payments.top_up(tenant, StableCoin::Usdt, TOP_UP_MINOR, "client").await }.boxed()
         };
-        // If nobody hears of it, the next order is refused again.
+        // If it has no effect, the next order is refused again.
         let _unclear = self.cluster.call(top_up, |_| ()).await;
     }
 }

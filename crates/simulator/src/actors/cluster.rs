@@ -47,9 +47,9 @@ struct Running {
 /// Why a call brought no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unserved {
-    /// Certainly nothing was done.
+    /// Nothing was done.
     Refused,
-    /// Nobody knows.
+    /// The outcome is unknown.
     Unclear,
 }
 
@@ -166,7 +166,7 @@ impl Cluster {
     pub fn stop(&self, node: NodeNumber) -> bool {
         let state = self.state();
         let Some(running) = &state.running[node] else { return false };
-        self.sim.trace(format_args!("node {node} is told to stop"));
+        self.sim.trace(format_args!("node {node} is asked to stop"));
         // Workers that are gone have stopped.
         let _gone = running.stop.send(true);
         true

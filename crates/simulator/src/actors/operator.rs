@@ -1,5 +1,5 @@
-//! Operators: people who decide about held names and find out what became of unknown payments. They read the bank's
-//! book, as people with a telephone would, and never hurry.
+//! Operators: they decide about held names and find out the outcome of unresolved payments. They
+//! read the bank's book, as if they asked by telephone, and never hurry.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ use crate::run::{Pace, Sim};
 
 /// How often they look.
 const EVERY: Span = Span::secs(20);
-/// A message that the bank has not got so long after its attempt began will not arrive any more.
+/// A message that has not reached the bank this long after the start of its attempt is lost.
 const LOST_AFTER: Span = Span::mins(16);
 /// Who they are.
 const OPERATOR: &str = "operator";
-/// After so long somebody calls the bank about an order that it says is being processed.
+/// Operators call the bank about an order that it has been processing for this long.
 const SLOW: Span = Span::mins(30);
 
 /// What an operator finds out about a payment.
 enum Finding {
-    /// This is what became of it.
+    /// The final status.
     Is(RailStatus),
-    /// The bank has made up its mind and will report.
+    /// The bank has decided and will report.
     WillBeReported,
     /// Nothing yet.
     NotYet,
@@ -79,7 +79,8 @@ fn find_out(sim: &Sim, bank: &Bank, inquiry: &Inquiry, rail: &RailId, random: &m
             let outcome = random.pick(&[Outcome::Settle, Outcome::Fail, Outcome::Cancel]);
             bank.settle_doubt(sim, inquiry.payment, outcome).map_or(Finding::NotYet, |_| Finding::WillBeReported)
         }
-        // Where the rail recognises repetitions the service itself sends again: nobody may call that payment failed.
+        // Where the rail recognises repetitions, the service sends the payment again: it must not
+        // be recorded as failed.
         None if detects(rail) || sim.now() - inquiry.created_at < LOST_AFTER => Finding::NotYet,
         None => Finding::Is(RailStatus::Rejected),
     }

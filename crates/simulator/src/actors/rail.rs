@@ -149,7 +149,7 @@ impl SimRail {
             if fault == Some(CallFault::LoseAnswer) {
                 return std::future::pending().await;
             }
-            // Whoever waited may be dead or have given up.
+            // The caller may be dead or have given up.
             let _gone = answer.send(said);
         });
         if fault == Some(CallFault::CrashDuring) {

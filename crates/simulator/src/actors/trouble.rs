@@ -11,9 +11,9 @@ use crate::faults::{Fault, Injector};
 use crate::run::{NodeNumber, Owner, Sim};
 use crate::wallet_installation::token;
 
-/// How often an issuer looks whether a transaction is in the chain.
+/// How often an issuer checks whether a transaction is in the chain.
 const ISSUER_LOOKS_EVERY: Span = Span::secs(5);
-/// How long a node that was told to stop has for what is under way.
+/// How long a node that is asked to stop has for its open work.
 const STOPPING: Span = Span::secs(15);
 
 /// Begins a task for every such fault.

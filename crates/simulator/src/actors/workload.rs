@@ -37,7 +37,7 @@ pub enum Manner {
     WrongAmount,
 }
 
-/// A payment that somebody wants to make.
+/// A payment that a client wants to make.
 #[derive(Clone, Debug)]
 pub struct Payable {
     /// Its number in the schedule.

@@ -40,9 +40,10 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
     )
 }
 
-/// One commit in so many has all rows checked, not only those that it changed.
+/// After every so many commits all rows are checked, not only the changed ones.
 const EVERYTHING_EVERY: i64 = 32;
-/// One booking in so many has the books checked, which are folded anew from all transfers: what is wrong in them stays.
+/// After every so many bookings the books are checked, which adds up all transfers. A fault in them
+/// remains visible until then.
 const BOOKS_EVERY: u32 = 4;
 
 #[derive(Default)]
@@ -304,7 +305,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Who took a job last is the only one who may put it off: whoever else changes it must have had news.
+    /// Only the last holder of a job may postpone it, unless its payment has changed.
     fn check_jobs(&self, connection: &Connection, owner: Option<&str>, changed: &Changed) -> rusqlite::Result<()> {
         let mut free = BTreeMap::new();
         let known = std::mem::take(&mut self.state().free_jobs);
@@ -341,7 +342,7 @@ impl Auditor {
         books::check(&transfers, &accounts, &payments, expected).into_iter().for_each(|fault| self.violation(fault));
     }
 
-    /// I10: a client is about to be told that this payment is accepted.
+    /// I10: the acceptance of this payment is about to be reported to a client.
     pub fn acknowledged(&self, tenant: TenantId, payment: PaymentId) {
         let stored = self.store.stored_id(payment.0).into_bytes();
         if self.read(|connection| rows::has_payment(connection, tenant.0.into_bytes(), stored)) == Some(false) {

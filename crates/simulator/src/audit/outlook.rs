@@ -47,7 +47,7 @@ pub enum Chore {
 /// Timers further away than this are not waited for.
 const TIMERS_WAITED_FOR: Span = Span::hours(48);
 
-/// Where deposits only wait for blocks on top of theirs, whoever polls looks again after so long.
+/// How long pollers wait if deposits only need more confirmations.
 const DEPTH_WAIT: Span = Span::secs(8);
 
 /// The service compares the chain with its books every ten minutes. What the first comparison after a lie shows is looked
@@ -104,8 +104,8 @@ impl Auditor {
         job.into_iter().chain(chain).min()
     }
 
-    /// When whoever watches the chain should look: at once where something is not taken in, later where deposits only
-    /// wait to become deep enough.
+    /// When the chain's watcher should poll: at once if it has not read all blocks, later if
+    /// deposits only need more confirmations.
     fn chain_due(&self, outside: &Outside) -> Option<Timestamp> {
         let now = self.sim.now();
         if !self.has_seen_chain(outside) {

@@ -94,8 +94,8 @@ pub(super) fn attempts(connection: &Connection) -> rusqlite::Result<Vec<(Key, Op
 /// A job: tenant, subject, when it is due, and who took it last.
 pub(super) type JobRow = (Key, Key, i64, Option<String>);
 
-/// Jobs of payments that nobody holds now. The few jobs that there are are read one after the other: SQLite would make a list
-/// of the three kinds to find them by (`+` keeps it from that).
+/// Jobs of payments without a lease. There are few jobs, so a scan is fastest: `+` keeps SQLite
+/// from an index lookup for each of the three kinds.
 pub(super) fn free_jobs(connection: &Connection) -> rusqlite::Result<Vec<JobRow>> {
     let sql = "SELECT tenant, subject, run_at, leased_by FROM job WHERE leased_until IS NULL \
                AND (+kind = 'submit' OR +kind = 'inquire' OR +kind = 'review')";
@@ -210,7 +210,7 @@ const FOR_PEOPLE: &str = "kind = 'sweep' AND tries > 1 AND EXISTS (SELECT 1 FROM
     EXISTS (SELECT 1 FROM wallet w WHERE w.id = d.wallet AND w.state IN ('BLOCKED', 'BLACKLISTED')) OR \
     EXISTS (SELECT 1 FROM deposit h WHERE h.request = d.request AND h.state = 'legal_hold')))";
 
-/// When the next job or quote wants somebody's attention.
+/// When the next job or quote is due.
 pub(super) fn next_due(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let sql = format!(
         "SELECT MIN(at) FROM (SELECT MIN(MAX(run_at, COALESCE(leased_until, run_at))) AS at FROM job \

@@ -39,7 +39,7 @@ pub enum EndpointFault {
         /// Whether its headers' blooms hide them too: then nothing shows that they are missing.
         hides: bool,
     },
-    /// It invents payments to addresses of ours.
+    /// It invents payments to our addresses.
     InventsLogs {
         /// Whether its receipts and balances say the same.
         stands_by_it: bool,

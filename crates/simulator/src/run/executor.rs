@@ -184,7 +184,7 @@ mod tests {
         });
     }
 
-    /// Runs until nobody waits any more.
+    /// Runs until no task is waiting.
     fn run(sim: &Sim, executor: &mut Executor) {
         loop {
             while executor.step().is_some() {}

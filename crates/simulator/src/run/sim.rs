@@ -30,9 +30,9 @@ pub enum Owner {
 /// How much it matters that a sleeper wakes at its very instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Something happens then.
+    /// Something happens at that time.
     Exact,
-    /// Somebody looks whether there is something to do. Where there certainly is nothing it may as well look later.
+    /// A poll for work. It may be delayed while there certainly is none.
     Poll,
 }
 

@@ -150,7 +150,7 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     assert!(matches!(world.store.revoke_key(name, "op").await, Err(StoreError::Conflict(_))));
     let rotated = world.store.rotate_key(name, SecretString::from("x"), Span::hours(1), "op").await;
     assert!(matches!(rotated, Err(StoreError::Conflict(_))), "a revoked key gets no new secret");
-    let unknown = world.store.rotate_key("nobody", SecretString::from("x"), Span::hours(1), "op").await;
+    let unknown = world.store.rotate_key("unknown", SecretString::from("x"), Span::hours(1), "op").await;
     assert_eq!(unknown, Err(StoreError::NotFound("access key")));
 }
 

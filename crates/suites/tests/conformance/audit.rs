@@ -70,11 +70,11 @@ pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
 
 pub async fn a_change_that_is_refused_leaves_no_entry(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let nobody = TenantId(Uuid::new_v4());
+    let unknown = TenantId(Uuid::new_v4());
     let refused = [
-        world.store.revoke_key("nobody's", "mallory").await,
-        world.store.set_tenant_policy(nobody, &policy(), "mallory").await,
-        world.store.add_webhook(nobody, "https://a.example", "whsec_c2VjcmV0".into(), "mallory").await,
+        world.store.revoke_key("unknown", "mallory").await,
+        world.store.set_tenant_policy(unknown, &policy(), "mallory").await,
+        world.store.add_webhook(unknown, "https://a.example", "whsec_c2VjcmV0".into(), "mallory").await,
         world.store.enable_webhook(tenant, "mallory").await,
     ];
     assert!(matches!(refused[0], Err(StoreError::Conflict(_))) && matches!(refused[1], Err(StoreError::Conflict(_))));

@@ -113,7 +113,7 @@ fn subject(subject: &str) -> Subject {
     Subject { issuer: "https://id.example".to_owned(), subject: subject.to_owned() }
 }
 
-pub async fn somebody_signs_in_one_way_and_is_bound_once(world: World) {
+pub async fn a_user_signs_in_one_way_and_is_bound_once(world: World) {
     let store = &world.store;
     let ayesha = at_the_provider(&world, "ayesha", "ayesha@bank.example").await.expect("made");
     let login = ProviderLogin { name: "ayesha@bank.example".to_owned(), bound: None };

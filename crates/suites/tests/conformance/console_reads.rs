@@ -313,7 +313,7 @@ pub async fn every_id_leads_to_its_thing(world: World) {
     assert_eq!(world.store.find_hash(foreign(), &deposit.tx).await, Ok(Vec::new()));
 }
 
-pub async fn a_transaction_of_ours_leads_to_what_it_was_for(world: World) {
+pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;

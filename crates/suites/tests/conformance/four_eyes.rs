@@ -85,7 +85,7 @@ pub async fn an_end_is_in_the_audit_log(world: World) {
         let entries = world.audited(tenant).await;
         assert_eq!((entries[0].note.action.as_str(), &entries[0].deed), (action, &by));
         assert_eq!(entries[0].note.subject, approval.id.to_string());
-        let after = entries[0].note.after.as_deref().expect("told");
+        let after = entries[0].note.after.as_deref().expect("an after image");
         assert_eq!(after.contains(r#""why_not":"it has moved""#), !done, "{after}");
         assert_ne!(entries[1].note.action, action, "recorded once");
     }

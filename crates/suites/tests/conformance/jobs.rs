@@ -151,7 +151,7 @@ async fn put_off(world: &World, payment: &domain::payment::Payment, kind: JobKin
     world.execute(&payment_need(payment), decide).await.expect("saved");
 }
 
-pub async fn kinds_are_due_while_nobody_holds_their_jobs(world: World) {
+pub async fn kinds_are_due_while_their_jobs_have_no_lease(world: World) {
     let tenant = world.tenant("demobank", 100_000_000_000).await;
     let due = async || world.store.kinds_due().await.expect("asked");
     assert_eq!(due().await, BTreeSet::new());

@@ -62,7 +62,7 @@ conformance! {
     console:
         users_are_stored_and_their_codes_accepted_once
         a_session_is_valid_until_its_user_is_disabled
-        somebody_signs_in_one_way_and_is_bound_once
+        a_user_signs_in_one_way_and_is_bound_once
         the_database_keeps_both_ways_apart
         a_departure_comes_back_once
         failed_tries_wait_longer_and_longer
@@ -134,7 +134,7 @@ conformance! {
         a_node_that_stops_gives_its_jobs_back
         leases_of_dead_nodes_can_be_released_at_once
         jobs_that_are_not_due_wait
-        kinds_are_due_while_nobody_holds_their_jobs
+        kinds_are_due_while_their_jobs_have_no_lease
         every_kind_gets_its_share
         a_batch_that_saw_an_older_fence_is_decided_again
         a_role_has_one_holder_at_a_time
@@ -152,7 +152,7 @@ conformance! {
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
         every_id_leads_to_its_thing
-        a_transaction_of_ours_leads_to_what_it_was_for;
+        an_outgoing_transaction_leads_to_its_purpose;
     books:
         balances_are_the_fold_of_the_transfers
         a_wrong_balance_is_named
@@ -166,7 +166,7 @@ conformance! {
         payouts_without_an_entry_are_found
         sheets_are_put_together_from_pages
         breaks_are_noted_once_and_closed_with_their_alerts
-        reports_about_nothing_of_ours_are_kept_once;
+        unmatched_reports_are_kept_once;
     statements:
         an_account_is_summed_up_before_in_and_after_a_period
         a_wallet_has_movements_of_its_own

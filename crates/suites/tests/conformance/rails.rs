@@ -292,7 +292,7 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
     assert_eq!(state().await, [one]);
 }
 
-pub async fn reports_about_nothing_of_ours_are_kept_once(world: World) {
+pub async fn unmatched_reports_are_kept_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let strays = ["pain.002 B-1: one".to_owned(), "pain.002 B-1: two".to_owned()];
     let store = &world.store;

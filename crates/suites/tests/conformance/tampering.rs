@@ -166,7 +166,7 @@ pub async fn a_rewritten_chain_is_detected(world: World) {
     let mut head = Head::default();
     for mut entry in chain.entries().await {
         if entry.seq == 4 {
-            entry.deed.who = "somebody else".to_owned();
+            entry.deed.who = "another operator".to_owned();
         }
         let entry = head.append(entry.tenant, entry.at, entry.deed, entry.note);
         let (who, hash) = (&entry.deed.who, chain.bytes(&entry.hash, "bytes"));

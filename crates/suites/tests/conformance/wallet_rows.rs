@@ -161,7 +161,7 @@ pub async fn refund_addresses_are_stored_per_answer(world: World) {
                 },
                 at: ws.now,
             };
-            let given = [answer(9, None, ids), answer(100, Some("sample 7 \"Nobody\""), ids), answer(9, None, ids)];
+            let given = [answer(9, None, ids), answer(100, Some("sample 7 \"Jane\""), ids), answer(9, None, ids)];
             given.iter().for_each(|answer| ws.add_refund_address(answer.clone()));
             given
         })
@@ -180,7 +180,7 @@ fn assessment(at: Timestamp) -> Assessment {
         hold: Some(Hold::Legal),
         list_version: "2026-11-20/ab".to_owned(),
         policy_version: "1".to_owned(),
-        evidence: vec!["sample 7 \"Nobody\"".to_owned()],
+        evidence: vec!["sample 7 \"Jane\"".to_owned()],
         decided_by: Some("amal".to_owned()),
         at,
     }

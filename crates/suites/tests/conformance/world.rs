@@ -406,7 +406,7 @@ pub fn put_payment(ws: &mut WorkingSet, quote: &Quote, external_id: Option<&str>
     let order = order(quote, external_id);
     let screened = Screened {
         score: 12,
-        evidence: Some("sample 7 \"Nobody\"".to_owned()),
+        evidence: Some("sample 7 \"Jane\"".to_owned()),
         list_version: "2026-11-20/ab".to_owned(),
         stale: false,
     };

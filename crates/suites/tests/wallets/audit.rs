@@ -46,7 +46,7 @@ fn each_decision_on_a_deposit_is_recorded() {
         let state = |text: &str| Some(format!(r#"{{"state":"{text}"}}"#));
         assert_eq!((&rejected.note.before, &rejected.note.after), (&state("in_review"), &state("rejected")));
         assert_eq!((&refund.deed, &refund.note.action[..]), (&proposer, "refund.propose"));
-        let after = refund.note.after.as_deref().expect("told");
+        let after = refund.note.after.as_deref().expect("an after image");
         assert!(after.contains(r#""state":"refunding""#) && after.contains(&to.to_string()), "{after}");
     });
 }

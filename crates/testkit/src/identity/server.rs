@@ -201,7 +201,7 @@ impl State {
         match self.fault {
             Some(Fault::Unsigned) => without_signature(&claims),
             Some(Fault::SharedSecret) => with_shared_secret(&claims, &key.id, CLIENT_SECRET.as_bytes()),
-            Some(Fault::ForeignKey) => SigningKey::new(self.signing, "nobody's".to_owned()).sign(self.signing, &claims),
+            Some(Fault::ForeignKey) => SigningKey::new(self.signing, "unknown".to_owned()).sign(self.signing, &claims),
             Some(Fault::Signature) => {
                 let signed = key.sign(self.signing, &claims);
                 claims["sub"] = "another subject".into();

@@ -10,7 +10,7 @@ use super::PostgresFault;
 const DEBIAN_VERSIONS: &str = "/usr/lib/postgresql";
 const NEEDED: [&str; 3] = ["postgres", "initdb", "psql"];
 /// Users for a server started by a root-owned test process, in this order.
-const ORDINARY_USERS: [&str; 2] = ["postgres", "nobody"];
+pub(super) const ORDINARY_USERS: [&str; 2] = ["postgres", "nobody"];
 
 /// A directory with a complete PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]

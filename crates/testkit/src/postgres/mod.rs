@@ -45,9 +45,8 @@ pub enum PostgresFault {
         /// The directories, separated by commas.
         looked: String,
     },
-    /// The process runs as root, and there is neither a `postgres` nor a `nobody` user to run the
-    /// server.
-    #[error("PostgreSQL does not run as root, and there is no user `postgres` or `nobody` to run it as")]
+    /// The process runs as root, and there is no ordinary user to run the server.
+    #[error("PostgreSQL does not run as root, and none of these users exists: {}", binaries::ORDINARY_USERS.join(", "))]
     NoOrdinaryUser,
     /// A file or process operation of the harness failed.
     #[error("{what}: {source}")]

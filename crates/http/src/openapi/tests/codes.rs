@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 
-/// The component of each status, and how the source creates such a response.
+/// The response component of each status, and the code that creates this response.
 const MAKERS: [(&str, &str); 10] = [
     ("BadRequest", "Problem::bad_request("),
     ("Forbidden", "Problem::forbidden("),

@@ -98,7 +98,7 @@
   }
 
   function say(what) {
-    for (const line of document.querySelectorAll('#said [data-say]')) line.hidden = line.dataset.say !== what;
+    for (const line of document.querySelectorAll('#wallet-status [data-say]')) line.hidden = line.dataset.say !== what;
   }
 
   // Buttons for the installed wallets. If there is one, a sender who entered a wallet sees this way first.
@@ -163,7 +163,7 @@
       return id('much').focus();
     }
     const shape = id('main').dataset.shape;
-    let told = 'sent';
+    let outcome = 'sent';
     asking = true;
     for (const button of place.querySelectorAll('button')) button.disabled = true;
     say('wait');
@@ -174,14 +174,14 @@
         await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
         sessionStorage.setItem(sentKey, shape + ' ' + Date.now());
       } else {
-        told = 'network';
+        outcome = 'network';
       }
     } catch (fault) {
-      told = fault?.code === REFUSED ? 'refused' : 'failed';
+      outcome = fault?.code === REFUSED ? 'refused' : 'failed';
     }
     asking = false;
     offer();
-    say(told);
+    say(outcome);
   }
 
   // --- following the payment --------------------------------------------------------------------------------------------
@@ -228,8 +228,8 @@
     });
   }
 
-  async function take(told) {
-    if (told.shape === id('main').dataset.shape) return renew(told.live);
+  async function take(update) {
+    if (update.shape === id('main').dataset.shape) return renew(update.live);
     stop();
     const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => null);
     if (!answer?.ok) return answer ? location.reload() : follow();

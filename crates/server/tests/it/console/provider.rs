@@ -45,7 +45,7 @@ struct World {
 
 impl World {
     async fn new(on: On) -> World {
-        let account = Account::new("nobody", "nobody@bank.example");
+        let account = Account::new("unknown", "unknown@bank.example");
         let provider = SimulatedProvider::start(account).await.expect("a provider");
         let running = Setup::new()
             .set("console.oidc.issuer", provider.issuer())
@@ -173,7 +173,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     let (action, facts) = world.audited(login).await.pop().expect("an entry");
     assert_eq!(action, "session.refuse");
     assert!(facts.contains("00u2"), "{facts}");
-    // After unbinding, the next sign-in binds anew and all sessions have ended.
+    // Unbinding ends all sessions, and the next sign-in binds again.
     let store = world.running.store();
     store.change_user(&person.user, &UserChange::Unbind, WallClock.now(), "test").await.expect("unbound");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");

@@ -129,7 +129,7 @@ async fn a_wrong_password_and_an_unknown_name_are_answered_alike(on: On) {
         (person.user.login.as_str(), "seven paper lantern"),
         (person.user.login.as_str(), ""),
         (gone.user.login.as_str(), PASSWORD),
-        ("nobody-at-all", PASSWORD),
+        ("unknown-user", PASSWORD),
         ("not a name", PASSWORD),
     ] {
         let mut browser = Browser::new(&bank.running.url);

@@ -142,7 +142,7 @@ async fn an_event_that_was_given_up_is_listed_and_sent_again(on: On) {
     assert_eq!((entry["event_type"].text(), entry["subject"]["quote_id"].text()), ("quote.created", quote.id()));
     assert_eq!(listed["pagination"]["total_count"].integer(), 1);
     let wallets = bank.get("/v1/sdk/webhooks/deliveries").send().await.ok();
-    assert_eq!(wallets["deliveries"].items().len(), 0, "of the wallet service, where nothing else is said");
+    assert_eq!(wallets["deliveries"].items().len(), 0, "the wallet service is the default");
     let wrong = bank.get("/v1/sdk/webhooks/deliveries?service=both").send().await;
     crate::harness::wallet_bank::refused(&wrong, 400, "INVALID_REQUEST", Some("service"));
     store.enable_webhook(bank.bank.tenant.id, WHO).await.expect("enabled");

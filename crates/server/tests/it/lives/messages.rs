@@ -73,7 +73,7 @@ async fn lose(State(bank): State<Forgetful>, message: String) -> StatusCode {
 
 async fn deny(State(bank): State<Forgetful>) -> String {
     bank.asked.fetch_add(1, Ordering::SeqCst);
-    let header = Header { id: "NOBODY".to_owned(), created_at: WallClock.now() };
+    let header = Header { id: "REPLY".to_owned(), created_at: WallClock.now() };
     status_document::<Standing>(&header, Original { id: "ASKED", name: "pacs.028.001.03" }, &[])
 }
 
@@ -158,8 +158,8 @@ async fn only_a_rail_that_detects_duplicates_gets_a_repeat(on: On) {
         record["response"]["status"].text() == "unknown" && npsb.asked() >= 3 && raast.told().len() >= 3
     };
     let there = testkit::wait::until_async_every(PACE, WAIT_MAX, come_so_far).await;
-    assert!(there, "asked {} times, told {} times", npsb.asked(), raast.told().len());
-    assert_eq!(npsb.told().len(), 1, "never told again");
+    assert!(there, "{} inquiries, {} messages", npsb.asked(), raast.told().len());
+    assert_eq!(npsb.told().len(), 1, "never sent again");
     let told = raast.told();
     assert!(told[0].contains(&repeated.replace('-', "")), "{}", told[0]);
     assert!(told.iter().all(|message| *message == told[0]), "a repetition is identical: {told:?}");

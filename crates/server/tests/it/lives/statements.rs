@@ -146,7 +146,7 @@ async fn each_mistake(bank: Bank) {
         let is_about = |id: &str| found[0].subject.to_string() == id;
         assert!(!is_about(&other) && is_about(&id) == is_mended, "{name}: {found:?}");
         compare(&bank).await;
-        assert_eq!(breaks(&bank).await, found, "{name}: found again, and told once");
+        assert_eq!(breaks(&bank).await, found, "{name}: found again, and reported once");
         close(&bank, None).await;
         compare(&bank).await;
         if is_mended {

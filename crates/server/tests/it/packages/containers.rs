@@ -116,7 +116,7 @@ fn compose_starts_postgres_then_a_migration_then_two_equal_nodes() {
 }
 
 #[test]
-fn containers_of_ours_are_read_only_and_their_secrets_are_files() {
+fn our_containers_are_read_only_and_their_secrets_are_files() {
     let compose = compose();
     let services = compose["services"].as_object().expect("services");
     let user = one(&image(), "USER");

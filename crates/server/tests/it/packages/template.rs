@@ -278,7 +278,7 @@ fn templates_are_filled_as_helm_fills_them() {
         ("{{ range $key, $item := .map }}{{ $key }} {{ $.name }};{{ end }}", "a n;b n;"),
         ("{{ .no | default \"z\" | printf \"%s-%s\" \"y\" }}", "y-z"),
         ("{{ toYaml .map }}", "a:\n  c:\n    - 2\nb: 1"),
-        ("{{ if ne .name \"n\" }}a{{ end }}{{- /* said */ -}}  .", "."),
+        ("{{ if ne .name \"n\" }}a{{ end }}{{- /* a comment */ -}}  .", "."),
     ] {
         let page = templates.read(text);
         assert_eq!(templates.render(&page, &context), expected, "{text}");

@@ -56,7 +56,7 @@ async fn the_book_is_found_by_external_id_too(on: On) {
     let path = format!("/sandbox/bank/book?external_id={}", external.replace(' ', "%20"));
     let found = bank.unsigned(Method::GET, &path, None).send().await.ok();
     assert_eq!(found["lines"], Json::Array(bank.book(&id).await));
-    let none = bank.unsigned(Method::GET, "/sandbox/bank/book?external_id=nobody", None).send().await.ok();
+    let none = bank.unsigned(Method::GET, "/sandbox/bank/book?external_id=unknown", None).send().await.ok();
     assert_eq!(none.to_string(), r#"{"lines":[]}"#);
 }
 

@@ -66,7 +66,7 @@ async fn bad_input_names_its_field(on: On) {
         ("/v1/sdk/wallets/provision", r#"{"customer_email":"a@b.co","customer_phone":"+923001234567"}"#, "customer_id"),
         (
             "/v1/sdk/wallets/provision",
-            r#"{"customer_id":"x","customer_email":"nobody","customer_phone":"+923001234567"}"#,
+            r#"{"customer_id":"x","customer_email":"invalid","customer_phone":"+923001234567"}"#,
             "customer_email",
         ),
         (

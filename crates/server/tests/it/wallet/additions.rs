@@ -98,7 +98,7 @@ async fn no_optional_event_is_sent_without_a_subscription(on: On) {
 
 async fn an_endpoint_gets_its_subscribed_events_in_order(on: On) {
     let bank = subscribed(on, "order.failed,order.cancelled,wallet.unblocked").await;
-    let wallet = bank.funded("told").await;
+    let wallet = bank.funded("notified").await;
     let fails = bank.order_call(&wallet, "10.01", "").send().await.ok();
     let failed = &bank.told(fails["order_id"].text(), 1).await[0];
     assert_eq!(failed["event_type"].text(), "order.failed");
@@ -116,7 +116,10 @@ async fn an_endpoint_gets_its_subscribed_events_in_order(on: On) {
     ];
     assert_eq!(failed["data"].names(), names);
     let said = ["wallet_id", "customer_id", "from_amount", "status", "failure_reason"];
-    assert_eq!(said.map(|name| failed["data"][name].text()), [&*wallet, "told", "10.01", "FAILED", "PAYOUT_FAILED"]);
+    assert_eq!(
+        said.map(|name| failed["data"][name].text()),
+        [&*wallet, "notified", "10.01", "FAILED", "PAYOUT_FAILED"]
+    );
     let waits = bank.order_call(&wallet, "10.02", "").send().await.ok();
     bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}").send().await.ok();
     let cancelled = &bank.told(waits["order_id"].text(), 1).await[0];

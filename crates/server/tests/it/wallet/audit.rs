@@ -29,7 +29,7 @@ async fn entries(bank: &WalletBank, action: &str) -> Vec<Entry> {
 }
 
 fn facts(text: Option<&String>) -> Json {
-    Json::read(text.expect("it is told").as_bytes())
+    Json::read(text.expect("recorded facts").as_bytes())
 }
 
 async fn blocks_and_unblocks_are_recorded_with_actor_and_request(on: On) {

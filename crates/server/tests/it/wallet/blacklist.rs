@@ -158,7 +158,7 @@ async fn requests_are_cancelled_and_orders_called_off(on: On) {
 
 async fn is_reported_as_rejected(bank: &WalletBank, request: &Json, count: usize) {
     let told = bank.told(id(request), count).await;
-    let last = told.last().expect("something was told");
+    let last = told.last().expect("a webhook");
     assert_eq!(last["event_type"].text(), "transaction.failed");
     assert_eq!(last["data"]["failure_reason"].text(), "ADDRESS_BLACKLISTED");
 }

@@ -132,7 +132,7 @@ async fn block_is_from_active_and_pending_only(on: On) {
     block(&bank, wallet, BLOCK).await;
     let again = bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await;
     assert_eq!(refused(&again, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLOCKED");
-    assert_eq!(bank.webhooks(wallet, 1).await.len(), 1, "told once");
+    assert_eq!(bank.webhooks(wallet, 1).await.len(), 1, "one webhook");
     assert_eq!(unblock(&bank, wallet).await["status"].text(), "ACTIVE");
 }
 

@@ -371,7 +371,7 @@ async fn a_receiver_that_is_gone_gets_nothing_until_it_is_enabled(on: On) {
     assert_eq!(gone["last_error"].text(), "the endpoint is gone (410)");
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     assert!(store.webhook(tenant).await.expect("read").expect("there").disabled.is_some());
-    let second = blocked(&bank, "meanwhile").await;
+    let second = blocked(&bank, "while-disabled").await;
     delivery(&bank, &second, in_state(DeliveryState::Disabled)).await;
     assert!(arrivals(&bank, &second).is_empty(), "nothing is sent");
     let alerts = store.alerts(tenant, 100).await.expect("read");

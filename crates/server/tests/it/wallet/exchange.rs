@@ -102,7 +102,7 @@ pub const EXCHANGE_COMPLETE: [&str; 13] = [
 
 async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     let bank = WalletBank::new(on).await;
-    let wallet = bank.funded("c-told").await;
+    let wallet = bank.funded("c-notified").await;
     let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
     let told = bank.told(order["order_id"].text(), 1).await;
     assert_eq!(told[0].names(), ["event_id", "event_type", "timestamp", "data"]);
@@ -110,7 +110,10 @@ async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     let data = &told[0]["data"];
     assert_eq!(data.names(), EXCHANGE_COMPLETE);
     let said = ["wallet_id", "customer_id", "from_amount", "from_currency", "to_amount", "to_currency", "status"];
-    assert_eq!(said.map(|name| data[name].text()), [&*wallet, "c-told", "40.00", "USDC", "11094.25", "PKR", "SETTLED"]);
+    assert_eq!(
+        said.map(|name| data[name].text()),
+        [&*wallet, "c-notified", "40.00", "USDC", "11094.25", "PKR", "SETTLED"]
+    );
     let account = format!(r#"{{"iban":"{IBAN}","account_holder_name":"Demo Customer"}}"#);
     assert_eq!(data["bank_account"].to_string(), account);
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;

@@ -197,7 +197,7 @@ async fn all_errors_of_a_body_are_reported_in_field_order(on: On) {
     for (path, body, expected) in [
         (
             "/v1/sdk/wallets/provision",
-            json!({"kyc_level": "GOLD", "customer_phone": "0300", "customer_email": "nobody"}),
+            json!({"kyc_level": "GOLD", "customer_phone": "0300", "customer_email": "invalid"}),
             vec![
                 "customer_id missing",
                 "customer_email invalid_email",

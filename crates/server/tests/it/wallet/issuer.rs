@@ -43,7 +43,7 @@ fn argument(address: &str) -> [u8; 32] {
 /// The failure reason in the last of this many webhooks about a request.
 async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2] {
     let told = bank.told(id(request), count).await;
-    let last = told.last().expect("something was told");
+    let last = told.last().expect("a webhook");
     assert_eq!(last["event_type"].text(), "transaction.failed");
     ["failure_reason", "error_message"].map(|name| last["data"][name].text().to_owned())
 }

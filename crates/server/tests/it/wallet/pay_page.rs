@@ -144,7 +144,7 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
             for (what, told) in everything(link, submission, language).await {
                 let all = format!("{what} {told}").to_lowercase();
                 for canary in canaries.iter().map(String::as_str).chain(["omar", "secret-exchange", "971500000000"]) {
-                    assert!(!all.contains(canary), "{canary} is told: {name} {language}: {all}");
+                    assert!(!all.contains(canary), "the page reveals {canary}: {name} {language}: {all}");
                 }
             }
         }
@@ -227,7 +227,7 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
     let told = async |link: &Link<'_>, sender: &str, typed: &str| {
         let page = text(&link.get(&format!("{sender}?lang=en&tx={typed}")).send().await);
-        let notice = page.split("id=\"told\" role=\"status\">").nth(1).and_then(|rest| rest.split("</p>").next());
+        let notice = page.split("id=\"answer\" role=\"status\">").nth(1).and_then(|rest| rest.split("</p>").next());
         notice.map(str::to_owned)
     };
     let known = told(&link, &sender, &tx.to_string()).await.expect("an answer");

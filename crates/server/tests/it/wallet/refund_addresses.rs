@@ -93,7 +93,7 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     let shown = page(&link, &sender).await;
     assert!(shown.contains(OWN) && shown.contains("You can change it until"), "{shown}");
     assert!(!page(&link, "").await.contains(OWN), "only the sender sees it");
-    assert_eq!(answers(&link, &sender, OWN).await, 303, "said twice, kept once");
+    assert_eq!(answers(&link, &sender, OWN).await, 303, "submitted twice, kept once");
     assert_eq!(answers(&link, &sender, OTHER).await, 303);
     let all = given(&bank, &request).await;
     let (first, second) = (&all[0], &all[1]);
@@ -261,7 +261,7 @@ fn issuer(bank: &WalletBank, coin: StableCoin, function: &str, address: Address)
 
 async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     let bank = bank_of_its_own(on).await;
-    let wallet = bank.in_use("meanwhile").await;
+    let wallet = bank.in_use("listed-since").await;
     let (_, link, sender, deposit) = rejected(&bank, &wallet).await;
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     let to = named(&bank, &deposit).await.address().expect("named");

@@ -123,7 +123,7 @@ async fn a_rejected_one_may_be_kept_for_good_later(on: On) {
     bank.webhooks(id(&request), 3).await;
     bank.decide(&transaction, "legal_hold").await;
     bank.newest_is(&wallet, DepositState::LegalHold).await;
-    assert_eq!(bank.webhooks(id(&request), 3).await.len(), 3, "its status is what it was: nothing is told");
+    assert_eq!(bank.webhooks(id(&request), 3).await.len(), 3, "its status is unchanged: no webhook");
 }
 
 async fn block_refuses_it_and_blocks_the_wallet(on: On) {

@@ -248,7 +248,7 @@ async fn the_third_rejection_within_30_days_blocks_the_wallet(on: On) {
 async fn lists_older_than_24_hours_approve_no_deposit(on: On) {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("list.csv");
-    let list = "#corridor-sanctions name=TEST published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\nT-1,person,Nobody Inparticular,,,,,\n";
+    let list = "#corridor-sanctions name=TEST published=2026-11-01\nuid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\nT-1,person,Unrelated Person,,,,,\n";
     std::fs::write(&file, list).expect("written");
     let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
     let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;

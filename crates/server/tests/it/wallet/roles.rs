@@ -130,7 +130,7 @@ async fn unauthorized_callers_get_no_details_about_the_request(on: On) {
     let wallet = bank.wallet("hidden").await;
     for op in Op::posts() {
         for id in [wallet.as_str(), MISSING] {
-            let call = bank.call_as(&["nobody"], Method::POST, &op.url(id), Some("{".to_owned()));
+            let call = bank.call_as(&["unrelated"], Method::POST, &op.url(id), Some("{".to_owned()));
             refused(&call.send().await, 403, "FORBIDDEN", None);
         }
     }

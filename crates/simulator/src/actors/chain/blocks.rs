@@ -1,5 +1,6 @@
-//! The blocks: one a second, empty ones never written down, mined when somebody looks. Reorganisations give the blocks
-//! from a height on other hashes and other contents. This is the book of truth that the auditor compares with.
+//! The blocks: one per second, mined on demand; empty ones are not stored. A reorganisation
+//! replaces the hashes and contents of the blocks from a height on. The auditor compares with this
+//! chain.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -211,7 +212,7 @@ impl Blocks {
         self.pool.forget(hash);
     }
 
-    /// Somebody sends a transaction; it can be mined from the next block on.
+    /// Sends a third party's transaction; it can be mined from the next block on.
     pub fn send(&mut self, deed: Deed) -> TxHash {
         self.sent += 1;
         let mut hash = [0; 32];
@@ -222,7 +223,7 @@ impl Blocks {
         hash
     }
 
-    /// The newest `depth` blocks are others now. Answers what became of their transactions.
+    /// Replaces the newest `depth` blocks. Returns the outcome of each of their transactions.
     pub fn reorganise(&mut self, depth: u64, base_fee: u128) -> Vec<(TxHash, Displaced)> {
         let height = self.view.height;
         let from = (height + 1).saturating_sub(depth).max(FIRST + 1);
@@ -285,7 +286,7 @@ impl Blocks {
         self.full.range(from..=to.max(from)).flat_map(|(_, full)| full.txs.iter().flat_map(|tx| &tx.logs))
     }
 
-    /// What became of a transaction, up to a height.
+    /// The receipt of a transaction in the blocks up to a height.
     pub fn receipt(&self, hash: TxHash, height: u64) -> Option<Receipt> {
         let number = self.places.get(&hash).copied().filter(|number| *number <= height)?;
         let tx = self.full.get(&number)?.txs.iter().find(|tx| tx.hash == hash)?;

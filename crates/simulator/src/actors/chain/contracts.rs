@@ -65,14 +65,14 @@ pub struct State {
     pub nonces: BTreeMap<Address, u64>,
 }
 
-/// What somebody who is not the service does in a transaction.
+/// What a third party does in a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Transfers of whatever contract, one behind the other. Payers of coins have what they pay.
+    /// Transfers of any contract, in this order. Coins are minted for their payers first.
     Pay(Vec<Payment>),
-    /// The issuer pauses a coin, or lets it move again.
+    /// The issuer pauses or unpauses a coin.
     Pause(Address, bool),
-    /// The issuer puts somebody on a coin's blacklist, or takes him off.
+    /// The issuer adds an address to a coin's blacklist, or removes it.
     Blacklist(Address, Address, bool),
 }
 
@@ -126,7 +126,7 @@ pub fn call(state: &mut State, law: &Constitution, from: Address, controller: Ad
     }
 }
 
-/// Carries somebody else's transaction out.
+/// Executes a third party's transaction.
 pub fn perform(state: &mut State, law: &Constitution, deed: &Deed) -> Executed {
     let mut draft = state.clone();
     let mut run = Run { law, state: &mut draft, logs: Vec::new() };
@@ -157,7 +157,7 @@ impl Run<'_> {
             }
             _ => {}
         }
-        // Whoever calls an address without code is told that all is well, and nothing happens.
+        // A call to an address without code succeeds and has no effect.
         let Some(office) =
             self.law.offices.get(&controller).filter(|_| self.state.controllers.contains_key(&controller))
         else {
@@ -392,7 +392,7 @@ impl Run<'_> {
         self.logs.push((token, event));
     }
 
-    /// Somebody outside pays: whatever he pays of a coin was minted for him before.
+    /// A third party pays. Coins are minted for the payer first.
     fn pay(&mut self, payment: Payment) -> Result<(), Refusal> {
         let Payment { token, from, to, value } = payment;
         if !self.law.coins.contains_key(&token) {

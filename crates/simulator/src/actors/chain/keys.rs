@@ -159,7 +159,7 @@ pub fn kind(unsigned: &Unsigned) -> String {
     }
 }
 
-/// Nobody's address is on a list.
+/// An address screen with empty lists.
 pub struct NoListedAddresses;
 
 impl AddressScreen for NoListedAddresses {

@@ -110,7 +110,7 @@ impl ChainWorld {
         self.news.send_modify(|count| *count += 1);
     }
 
-    /// Somebody sends a transaction.
+    /// Sends a third party's transaction.
     pub fn send(&self, deed: Deed) -> TxHash {
         let what = format!("{deed:?}");
         let hash = self.now().send(deed);

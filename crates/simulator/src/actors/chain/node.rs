@@ -23,9 +23,9 @@ use crate::run::{NodeNumber, Owner};
 
 /// How long a service node waits for an answer.
 const TIMEOUT: Span = Span::secs(5);
-/// What whoever mines a block gets for a unit of gas, in wei.
+/// The block producer's tip per unit of gas, in wei.
 const TIP: u128 = 1_000_000_000;
-/// Logs of one answer at most.
+/// Maximum logs of one answer.
 const LOGS_MAX: usize = 24;
 /// Wei of every key.
 const GAS_MONEY: u128 = u128::MAX / 2;

@@ -1,5 +1,5 @@
-//! The mempool: what was sent and is in no block. The service's transactions go in by their nonces, one of each; whoever
-//! replaces one pays a tenth more.
+//! The mempool: transactions that were sent and are in no block. It holds one transaction of the
+//! service per nonce; a replacement pays a tenth more.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::contracts::Deed;
 pub enum Tx {
     /// The service signed it.
     Ours(Unsigned),
-    /// Somebody else's, with no nonce and no fee that matter here.
+    /// A third party sent it; its nonce and fee do not matter here.
     Theirs(Deed),
 }
 
@@ -42,7 +42,7 @@ impl Pool {
         Broadcast::Accepted
     }
 
-    /// Takes somebody else's transaction, not to be mined below `from`.
+    /// Adds a third party's transaction, not to be mined below `from`.
     pub fn add(&mut self, hash: TxHash, deed: Deed, from: u64) {
         self.arrivals += 1;
         self.theirs.insert((from, self.arrivals), (hash, deed));

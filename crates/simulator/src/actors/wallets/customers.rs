@@ -1,5 +1,5 @@
-//! The banks' programs: they have wallets and payment requests made, block and unblock, repeat after unclear answers, and
-//! remember what they were told. They never look into the database.
+//! The banks' programs: they create wallets and payment requests, block and unblock wallets, repeat
+//! requests after unclear answers, and remember the answers. They never read the database.
 
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ impl Programs {
         }
     }
 
-    /// Calls until there is an answer; `None` where it was refused, or if nobody ever answers.
+    /// Calls until there is an answer; `None` if there never is one.
     pub(super) async fn insist<T: Send + 'static>(
         &self,
         what: &str,
@@ -295,7 +295,7 @@ impl Programs {
         self.note_control("unblock", self.insist("an unblock", act).await);
     }
 
-    /// Whoever repeats what was done is told that it does not fit any more.
+    /// A repetition may be a conflict: the first call has changed the wallet's state.
     fn note_control(&self, what: &str, answer: Option<Result<Reply<Wallet>, Denied>>) {
         match answer {
             Some(Ok(reply)) => self.sim.trace(format_args!("{what}: {} is {}", reply.made.id, reply.made.state.name())),

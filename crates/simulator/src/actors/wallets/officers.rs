@@ -55,7 +55,7 @@ pub async fn officers(
     seed: u64,
 ) {
     let mut office = Office { sim: sim.clone(), chain, cluster, random: Random::stream(seed, "officers") };
-    // Some refused deposits nobody ever asks for.
+    // For some refused deposits, a refund is never requested.
     let refunds_per_mille = office.random.pick(&[0, 300, 700]);
     loop {
         sim.sleep_until(sim.now() + EVERY, Pace::Poll).await;
@@ -132,7 +132,7 @@ impl Office {
     /// Sends coins from the treasury back to the controller, until they are there and seem to stay, and books them.
     async fn fund(&self, tenant: TenantId, missing: Money) -> String {
         let Some(coin) = StableCoin::ALL.into_iter().find(|coin| coin.currency() == missing.currency) else {
-            return format!("nobody can send {missing}");
+            return format!("no coin can cover {missing}");
         };
         let (from, to) = (treasury_of(tenant), controller_of(tenant));
         let deed = OnChain::Pay(vec![Payment { token: token(coin), from, to, value: missing.minor.unsigned_abs() }]);
@@ -157,7 +157,7 @@ impl Office {
         format!("{missing} sent to the controller")
     }
 
-    /// Books what was sent once: who does not know what came of it looks before he asks again.
+    /// Books a transfer once: after an unclear answer, checks the books before asking again.
     async fn book_funds(&self, tenant: TenantId, coin: StableCoin, minor: i64) {
         let mut before = None;
         loop {
@@ -212,7 +212,7 @@ impl Office {
         format!("{:?}", self.cluster.call_wallets(lift, |_| ()).await)
     }
 
-    /// The colleague agrees; now and then whoever proposed it takes it back instead.
+    /// The colleague approves; now and then the proposer withdraws the refund instead.
     async fn approve(&mut self, tenant: TenantId, id: DepositId) -> String {
         if self.random.chance(WITHDRAWN_PER_MILLE) {
             let withdraw = move |wallets: Wallets| {
@@ -226,7 +226,7 @@ impl Office {
         }
         let approve = move |wallets: Wallets| {
             async move {
-                // The colleague agrees to what he finds proposed when he looks.
+                // The colleague approves the proposal that the deposit has at this moment.
                 let found = wallets.find_deposit(&caller(tenant), id).await?;
                 let Some(refund) = &found.refund else { return Ok(found.state) };
                 let seen = SeenRefund { to: refund.to, minor: Some(found.minor) };

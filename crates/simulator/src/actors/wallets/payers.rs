@@ -1,5 +1,6 @@
-//! Senders: they open the link, say who they are, and pay on the chain: what is asked for, or too little, too much, too
-//! late, the wrong thing. A payment that the chain has lost is made again, as people do.
+//! Senders: they open the link, enter their details, and pay on the chain: the amount requested,
+//! too little, too much, too late, or the wrong token. If the chain loses a payment, they repeat
+//! it.
 
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
@@ -16,9 +17,9 @@ use super::wishes::{Manner, Payable, Sender};
 use crate::run::Pace;
 use crate::wallet_installation::{STRANGE_TOKEN, caller, token};
 
-/// How often a sender looks whether his payment is in the chain.
+/// How often a sender checks whether the payment is in the chain.
 const LOOK_EVERY: Span = Span::secs(4);
-/// How often he looks before he believes it.
+/// Successful checks until a sender considers the payment made.
 const LOOKS: u32 = 3;
 /// Every so many links reach a stranger, who sends a listed name after its sender's details.
 const SHARED_EVERY: usize = 3;
@@ -33,7 +34,7 @@ impl Programs {
         }
         let Some(request) = self.request(payable, wallet).await else {
             self.sim.trace(format_args!("payer {} is asked for nothing: the wallet is frozen", payable.number));
-            // Somebody pays all the same, as often as he meant to, into the wallet that he knows.
+            // The sender still pays, as often as intended, to the known address of the wallet.
             let parts = vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
             return self.transfer(payable, parts).await;
         };
@@ -83,8 +84,9 @@ impl Programs {
         self.check_sender(&request, escrow, sender_name(payable.sender).map(|(first, _)| first)).await;
     }
 
-    /// What comes to the address that a sender was shown is told with what that sender said, whatever forms came after it.
-    pub(super) async fn check_sender(&self, request: &PaymentRequest, escrow: Address, said: Option<&str>) {
+    /// Deposits to the address that a sender was shown have that sender's details, whatever forms
+    /// were submitted later.
+    pub(super) async fn check_sender(&self, request: &PaymentRequest, escrow: Address, entered: Option<&str>) {
         let token = request.token.clone();
         let look = move |wallets: Wallets| {
             let token = token.clone();
@@ -92,9 +94,9 @@ impl Programs {
         };
         let Some(Ok(page)) = self.insist("a payment page", look).await else { return };
         for deposit in page.arrivals.iter().map(|arrival| &arrival.deposit).filter(|deposit| deposit.to == escrow) {
-            let told = deposit.sender.first_name.as_deref();
-            if told != said {
-                self.truth.complain(format!("deposit {} is told as {told:?}'s, and is {said:?}'s", deposit.id));
+            let shown = deposit.sender.first_name.as_deref();
+            if shown != entered {
+                self.truth.complain(format!("deposit {} has sender {shown:?} instead of {entered:?}", deposit.id));
             }
         }
     }
@@ -133,7 +135,7 @@ impl Programs {
         }
     }
 
-    /// A token that nobody knows, and nothing of one that everybody knows.
+    /// Sends an unknown token, and zero of a known one.
     fn send_strange(&self, payable: &Payable, to: Address) {
         let from = payable.from;
         self.chain.send(Deed::Pay(vec![
@@ -171,7 +173,7 @@ impl Programs {
         }
     }
 
-    /// Whether a coin's issuer has blacklisted who is to get something: nobody takes that back.
+    /// Whether a coin's issuer has blacklisted a recipient: the payment can then never succeed.
     fn never_arrives(&self, payments: &[Payment]) -> bool {
         let state = self.chain.now().state();
         let listed = |it: &Payment| state.coins.get(&it.token).is_some_and(|coin| coin.blacklist.contains(&it.to));

@@ -18,7 +18,7 @@ const TIMEOUT: Span = Span::secs(15);
 /// The slowest ordinary answer.
 const WAY_MAX_MILLIS: i64 = 300;
 
-/// All receivers: their book is one, because an event's id is nobody else's.
+/// All receivers. They share one book, because event ids are unique.
 pub struct Banks {
     core: Mutex<ReceiverCore>,
     ways: SharedRandom,

@@ -37,9 +37,9 @@ pub enum Manner {
     OtherCoin,
     /// Pays straight to the wallet's address.
     Direct,
-    /// Sends a token that nobody knows, and nothing of a coin, and then pays.
+    /// Sends an unknown token and zero of a coin, and then pays.
     StrangeTokens,
-    /// The request is cancelled, and he pays all the same.
+    /// Pays although the request is cancelled.
     Cancelled,
 }
 
@@ -64,7 +64,7 @@ pub enum Ask {
     Anything,
 }
 
-/// What the sender says about himself.
+/// The name that the sender enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A name that is on no list.
@@ -92,9 +92,9 @@ pub struct Payable {
     pub coin: StableCoin,
     /// How much, in minor units.
     pub minor: i64,
-    /// What the sender says about himself.
+    /// The name that the sender enters.
     pub sender: Sender,
-    /// Where he pays from.
+    /// The address that pays.
     pub from: Address,
     /// Whether the bank sends an Idempotency-Key, and repeats what it has sent.
     pub keyed: bool,
@@ -297,7 +297,7 @@ fn draw_deed(random: &mut Random) -> (Span, Deed) {
     (at, deed)
 }
 
-/// An address that nobody else has.
+/// A unique address.
 pub fn draw_address(random: &mut Random) -> Address {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&random.next().to_be_bytes());

@@ -93,7 +93,7 @@ fn settled(order: &OrderRow, wallet: String, add: &mut impl FnMut(Key, String, i
     add(tenant, wallet, -order.amount, 0);
     add(tenant, format!("unswept:{coin}"), order.amount, 0);
     if came_back {
-        // Whoever asked for the coins counts them as taken and not paid out for.
+        // The coins were taken, and the payout that came back is in suspense.
         if !order.recredited {
             add(tenant, format!("exchanged:{coin}"), -order.amount, 0);
             add(tenant, format!("payout_suspense:{coin}"), order.amount, 0);

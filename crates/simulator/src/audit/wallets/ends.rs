@@ -1,5 +1,5 @@
-//! What must hold when nothing is left to do: the rows against the chain, against the bank's book and against what the
-//! receivers have got. What a person was called for is his to explain.
+//! What must hold when nothing is left to do: the rows are compared with the chain, the bank's book
+//! and the events that the receivers have. Cases that an operator was alerted to are exempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ struct Ends<'a> {
     intents: Vec<IntentRow>,
     /// Deposits that were released with another one, and that one.
     riders: BTreeMap<Key, Key>,
-    /// What people were called for.
+    /// The cases that operators were alerted to.
     alerts: BTreeSet<Key>,
     chain: std::sync::Arc<ChainState>,
 }

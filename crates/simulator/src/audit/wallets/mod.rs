@@ -193,7 +193,8 @@ impl WalletAudit {
         let still = self.frozen();
         for (hash, wallet, tx, again) in rows::signed_moves(connection)? {
             let is_new = self.state().moves.insert(hash);
-            // What fell out of the chain is sent again as it was: it may be in the chain of somebody else.
+            // A transaction that fell out of the chain is broadcast again unchanged: another node
+            // may still have it in its chain.
             let again = again || self.state().succeeded.contains(&tx);
             if is_new && !again && frozen.contains(&wallet) && still.contains(&wallet) {
                 let wallet = auditor.public(&wallet);

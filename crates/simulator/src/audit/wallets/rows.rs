@@ -144,7 +144,7 @@ pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
-/// Things that somebody has to do: what, whose, about what.
+/// Open tasks for operators: kind, tenant and subject.
 pub(in crate::audit) fn chores(connection: &Connection) -> rusqlite::Result<Vec<(String, Key, Key)>> {
     let sql = "SELECT 'refund', d.tenant, d.id FROM deposit d WHERE d.state IN ('rejected', 'failed') \
                AND d.pot = 'escrow' AND d.height IS NOT NULL \

@@ -82,7 +82,7 @@ static DEPOSITS: Subject = Subject {
              AND t.pending = h.id)) <> (d.state = 'approved' AND d.request IS NOT NULL)",
         ),
         (
-            "I5: a deposit waits for nobody",
+            "I5: a deposit waits without its job",
             "CASE d.state WHEN 'screening' THEN j.kind IS NOT 'screen' WHEN 'in_review' THEN j.kind IS NOT 'review_deposit' \
              WHEN 'seen' THEN d.height IS NULL WHEN 'suspended' THEN d.height IS NULL \
              WHEN 'held' THEN w.state NOT IN ('BLOCKED', 'BLACKLISTED') AND k.kind IS NOT 'wallet_timer' \
@@ -146,7 +146,7 @@ static ORDERS: Subject = Subject {
     key: "o",
     rules: &[
         (
-            "I5: an order waits for nobody, or one at its end for somebody",
+            "I5: an order waits without its job, or has one at its end",
             "CASE o.state WHEN 'pending' THEN j.kind IS NOT 'exchange' WHEN 'debited' THEN j.kind IS NOT 'payout' \
              WHEN 'paying' THEN j.kind IS NOT 'inquire_payout' \
              WHEN 'debiting' THEN NOT EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
@@ -200,7 +200,7 @@ static INTENTS: Subject = Subject {
     key: "i",
     rules: &[
         (
-            "I5: an intent waits for nobody, or one at its end for somebody",
+            "I5: an intent waits without its job, or has one at its end",
             "(i.state = 'waiting') <> (j.kind IS NOT NULL) OR j.kind <> 'send_intent'",
         ),
         (
@@ -208,8 +208,8 @@ static INTENTS: Subject = Subject {
             "i.state = 'assigned' AND COALESCE(t.state, 'cancelled') NOT IN ('taken', 'broadcast', 'mined')",
         ),
         (
-            // Proposals of refunds, and calling them off, move nothing: one that was withdrawn is made anew. So do holds, which
-            // are lifted, and come again.
+            // A proposal of a refund moves no money: a withdrawn one may be made again. The same
+            // applies to legal holds, which may be lifted and placed again.
             "I1: two intents are about the same thing",
             "i.kind <> 'propose_refund' AND i.kind <> 'set_legal_hold' AND i.state NOT IN ('failed', 'cancelled') AND EXISTS (SELECT 1 FROM chain_intent n WHERE n.tenant = i.tenant \
              AND n.subject = i.subject AND n.kind = i.kind AND n.id <> i.id AND n.state NOT IN ('failed', 'cancelled'))",
@@ -259,7 +259,7 @@ static STREAMS: Subject = Subject {
             "(SELECT COUNT(*) FROM delivery n WHERE n.tenant = s.tenant AND n.aggregate = s.id) <> s.newest_version",
         ),
         (
-            "I7: an event waits for nobody",
+            "I7: an event waits without its job",
             "EXISTS (SELECT 1 FROM delivery n LEFT JOIN job j ON j.tenant = n.tenant AND j.subject = n.event \
              WHERE n.tenant = s.tenant AND n.aggregate = s.id AND n.version <= s.open_version AND n.state = 'pending' \
              AND j.kind IS NOT 'deliver')",

@@ -47,7 +47,7 @@ pub struct Faults {
     pub duplicate_report_per_mille: u32,
     /// Probability that the report of a settlement follows those of later events.
     pub late_report_per_mille: u32,
-    /// Additional delay of such a report.
+    /// Additional delay of a late report.
     pub late_report_delay: DelayRange,
     /// Refuse connections, and cut open ones at their next request.
     pub down: bool,

@@ -130,7 +130,7 @@ async fn invalid_searches_are_reported(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     has(&viewer.get("/search").await.page(), &["Enter an id"]);
-    finds_nothing(&viewer, "no such thing").await;
+    finds_nothing(&viewer, "unknown text").await;
     finds_nothing(&viewer, "0x0000000000000000000000000000000000000001").await;
     finds_nothing(&viewer, &format!("0x{}", "ab".repeat(32))).await;
     let page = viewer.get(&format!("/search?q={}", "x".repeat(129))).await.refused(422);

@@ -98,7 +98,7 @@ async fn who_takes_statements_is_decided_by_roles_and_noted(on: On) {
         noted.iter().map(|it| (it.note.action.as_str(), it.note.subject.as_str(), it.deed.who.as_str())).collect();
     let expected = [("export.receipt", &*id, &*viewer.login), ("export.statement", "prefund:USDT", &*treasury.login)];
     assert_eq!(shown, expected);
-    let after = noted[1].note.after.clone().expect("told");
+    let after = noted[1].note.after.clone().expect("an after image");
     has(&after, &["\"format\":\"json\"", "\"from\":", "\"movements\":"]);
 }
 

@@ -212,7 +212,7 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     assert!(!maker.get("/policy").await.page().contains("Propose a policy change"), "one waits");
     let mut meanwhile = agreed.clone();
     meanwhile.require_hmac = true;
-    store.set_tenant_policy(tenant, &meanwhile, "somebody else").await.expect("set");
+    store.set_tenant_policy(tenant, &meanwhile, "another operator").await.expect("set");
     checker.send(&format!("{proposal}/approve"), &[("note", "seen")]).await;
     let page = checker.fetch(&proposal).await.page();
     assert!(page.contains("it has changed since it was proposed"), "{page}");

@@ -113,8 +113,8 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
     let listed = installation.json(&["keys", "list", "--tenant", "other_bank"]);
     assert!(listed[0]["revoked_at"].is_string(), "{listed:?}");
     assert!(!installation.ok(&["keys", "list", "--tenant", "other_bank"]).contains("secret_key"));
-    let nobody = installation.run(&["keys", "create", "--tenant", "nobody"]);
-    assert_eq!(nobody.code, 1, "{}", nobody.stderr);
+    let unknown = installation.run(&["keys", "create", "--tenant", "unknown"]);
+    assert_eq!(unknown.code, 1, "{}", unknown.stderr);
     assert_eq!(installation.run(&["keys", "revoke", "no-such-key"]).code, 1);
 }
 

@@ -50,7 +50,7 @@ fn actions_are_listed_with_actor_and_reason() {
     assert_eq!(installation.json(&["audit", "search", "--installation"]), Vec::<Value>::new());
     let shown = installation.ok(&["audit", "search", "--from", "2026-01-01T00:00:00Z"]);
     assert!(shown.contains("cli:amal for ayesha with omar"), "{shown}");
-    assert_eq!(installation.run(&["audit", "search", "--tenant", "nobody"]).code, 1);
+    assert_eq!(installation.run(&["audit", "search", "--tenant", "unknown"]).code, 1);
 }
 
 /// The files of the database in a directory.

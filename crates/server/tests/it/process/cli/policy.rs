@@ -68,7 +68,7 @@ fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     let known = installation.json(&["customers", "get", "demobank", "known"]).remove(0);
     assert_eq!(known["kyc_level"], "ENHANCED");
     assert_eq!(installation.json(&["customers", "list", "demobank"]), [known]);
-    assert_eq!(installation.run(&["customers", "get", "demobank", "nobody"]).code, 1);
+    assert_eq!(installation.run(&["customers", "get", "demobank", "unknown"]).code, 1);
     let made = provision(&installation, "known");
     assert_eq!(made.code, 0, "{made:?}");
     let made: Value = serde_json::from_str(made.stdout.trim()).expect("JSON");

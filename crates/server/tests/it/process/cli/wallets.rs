@@ -147,7 +147,7 @@ fn wallets_are_stopped_and_freed_and_links_taken_back() {
     let applied = |shown: &Value| shown["usdc_contract_blacklist_applied"] == json!(true);
     assert!(applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())), "{}", again());
     let wrong =
-        installation.run(&["wallets", "provision", "--customer", "C", "--email", "nobody", "--phone", "+92300"]);
+        installation.run(&["wallets", "provision", "--customer", "C", "--email", "invalid", "--phone", "+92300"]);
     assert_eq!((wrong.code, wrong.stderr.contains("customer_email")), (1, true), "{}", wrong.stderr);
     let unknown = installation.run(&["faucet", "--address", "0x12", "--amount", "1"]);
     assert_eq!((unknown.code, unknown.stderr.contains("address")), (1, true), "{}", unknown.stderr);
@@ -216,7 +216,7 @@ fn webhook_endpoints_are_set_rotated_and_disabled() {
     let webhooks = |args: &[&str]| [&["webhooks", args[0], "--tenant", "bank"], &args[1..]].concat().join(" ");
     let run = |args: &[&str]| installation.run(&webhooks(args).split(' ').collect::<Vec<_>>());
     let told = |args: &[&str]| installation.json(&webhooks(args).split(' ').collect::<Vec<_>>()).remove(0);
-    assert_eq!(run(&["show"]).code, 1, "nothing was said yet");
+    assert_eq!(run(&["show"]).code, 1, "no endpoint is set yet");
     for url in ["http://hooks.example", "https://127.0.0.1", "https://user@hooks.example"] {
         let refused = run(&["set", "--url", url]);
         assert_eq!((refused.code, refused.stderr.contains("--url")), (2, true), "{url}: {}", refused.stderr);

@@ -71,7 +71,7 @@ async fn all_told(world: &World, node: &Node, asked: &Remittances) {
         let listed =
             world.get(&node.address, &format!("/v1/sdk/transactions?wallet_id={}&limit=100", asked.wallet)).await;
         let waiting = world.get(&node.address, "/v1/sdk/webhooks/deliveries").await;
-        panic!("not told of all: {open:?}: {listed}: {waiting}: {}", node.process.log_tail());
+        panic!("events are missing: {open:?}: {listed}: {waiting}: {}", node.process.log_tail());
     }
     for (id, wanted) in subjects() {
         assert_eq!(world.told(id), wanted, "{id}");

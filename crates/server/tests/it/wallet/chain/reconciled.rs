@@ -82,7 +82,7 @@ async fn misbehave(State(node): State<Node>, body: Bytes) -> Vec<u8> {
     answer(&node.chain, &body).await
 }
 
-/// The answer about a block's logs or receipts: none, or unsupported method.
+/// The answer for a block's logs: none. Receipts are an unsupported method.
 fn without_logs(question: &[u8]) -> Vec<u8> {
     let question: Value = serde_json::from_slice(question).expect("JSON");
     let answer = match question["method"].as_str() {
@@ -92,7 +92,7 @@ fn without_logs(question: &[u8]) -> Vec<u8> {
     answer.to_string().into_bytes()
 }
 
-/// A wallet with 25 USDC and such a node; blocks are manual.
+/// A wallet with 25 USDC on a node of this kind; blocks are mined on request.
 async fn funded(on: On) -> (OwnNode, Node, String) {
     let handle = OnceLock::new();
     let node = OwnNode::behind(on, |chain| {
