@@ -58,7 +58,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     // The binary; its tests use all crates from the outside.
     ("server", &["cli"]),
     // Development only; nothing imports it.
-    ("simulator", &["domain", "store", "engine", "testkit", "devchain"]),
+    ("simulator", &["domain", "store", "engine", "adapters", "testkit", "devchain"]),
     // Tests only.
     ("suites", &[]),
     ("xtask", &[]),
